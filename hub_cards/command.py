@@ -39,7 +39,11 @@ def render(
     from reelbench.hub_cards import files, material
     from reelbench.registry.data.loading import named
 
-    made = material.gather(named(name)[0], data, repo_id=repo, labels=_labels(tags), framework=framework)
+    spec = named(name)[0]
+    # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
+    clone = out.is_dir() and any(path.name not in (files.README, files.EVAL, "plots") for path in out.iterdir())
+    here = [split for split in spec.splits if (out / material.data_path(split)).is_file()] if clone else None
+    made = material.gather(spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework)
     for note in files.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:

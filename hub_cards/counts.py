@@ -79,7 +79,7 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
 
 
 def facet_title(facet: Facet) -> str:
-    """Return what a facet is called above its table."""
+    """Return a facet's heading above its table."""
     return facet.name.replace("_", " ").capitalize()
 
 

@@ -60,7 +60,7 @@ UNSTATED = Datasheet(
 
 
 def path_of(spec: BenchmarkSpec) -> Path:
-    """Return where the benchmark's datasheet is; InputError where its folder has a link to one outside."""
+    """Return the path of the benchmark's datasheet; InputError where its folder has a link to one outside."""
     return contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
 
 

@@ -63,7 +63,7 @@ def _whole(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - whatever 
 
 
 def after_reasoning(reply: str) -> str | None:
-    """Return what follows the one closed block of reasoning that a reply begins with; None where it has none.
+    """Return the text behind the one closed block of reasoning that a reply begins with; None where it has none.
 
     A lone closing tag counts, with all before it: the chat template opened the block.
     """

@@ -73,7 +73,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         MismatchError: Something does not match.
         InputError: A file is missing, a link, or not of the schema.
     """
-    path = folder / result_files.SAMPLES_FILE
+    path = result_files.samples_of(folder)
     for file in (folder / result_files.RESULT_FILE, path, folder / calibration_file.FILE):
         if file.is_symlink():
             raise MismatchError(f"{file}: is a link; a result is taken with files of its own")

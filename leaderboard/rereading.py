@@ -34,14 +34,14 @@ def problems(result: Result) -> Iterator[str]:
 
 
 def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None) -> Mapping[str, Any]:
-    """Return what a sample's answer reads as today, for the parts of `parsed` for which that can be told."""
+    """Return today's reading of a sample's answer, for the parts of `parsed` for which that can be told."""
     if sample.option_scores is None:
         return reading(spec, sample, row)
     return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
 
 
 def reading(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Mapping[str, Any]:
-    """Return what a sample's prediction reads as, for the parts of `parsed` for which that can be told.
+    """Return the reading of a sample's prediction, for the parts of `parsed` for which that can be told.
 
     A letter in free text can't be told without the options, which stand in the row.
     """
@@ -55,7 +55,7 @@ def reading(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Mapping[str
 
 
 def flags(sample: Sample) -> tuple[str, ...]:
-    """Return what is wrong with how a sample's answer reads."""
+    """Return the faults of a sample's reading."""
     text = sample.prediction if isinstance(sample.prediction, str) else None
     if text is None and sample.parsed is None:
         return sample.flags  # an open answer that is not text: there is nothing that flags could say

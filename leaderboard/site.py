@@ -26,7 +26,7 @@ from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import read_text, replaced
+from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
@@ -56,6 +56,7 @@ def build(
     board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
+    remove_leftovers(out)
     with replaced(out) as aside:
         write(board, aside, workers)
     return board

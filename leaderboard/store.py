@@ -30,13 +30,12 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
-from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import without_folders
+from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 
@@ -283,7 +282,6 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
     verified = verify(given.folder, known=known, result=given.result)
     _refuse_unanswered(given.folder, verified.result.counts)
     result = verified.result if about is None else _with_about(verified.result, about)
-    result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -320,7 +318,7 @@ def _refuse_links(path: Path, store: Path) -> None:
 def _same(folder: Path, result: Result, store: Path) -> Path | None:
     """Return where these very bytes lie in the store, verified; None where they don't."""
     place = place_of(result, store)
-    if not (place / CHECK_FILE).is_file() or not (folder / result_files.SAMPLES_FILE).is_file():
+    if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
         return None
     check = read_check(place / CHECK_FILE)
     same = (
@@ -328,7 +326,7 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
         and sha256_of(folder / result_files.RESULT_FILE)
         == check.result_sha256
         == sha256_of(place / result_files.RESULT_FILE)
-        and sha256_of(folder / result_files.SAMPLES_FILE) == check.samples_sha256
+        and sha256_of(result_files.samples_of(folder)) == check.samples_sha256
         and _calibration(folder) in (None, check.calibration_sha256)
     )
     return place if same and folder.resolve() != place.resolve() else None
@@ -366,8 +364,10 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         result = _with_about(result, there.model.about)  # what was said once stays said
     result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model_dump() != verified.result.model_dump():
-        document = result_files.as_text(result).encode()
+    written = result_files.as_text(result)
+    stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
+    if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(written))):
+        document = written.encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
     if there is not None:
@@ -384,7 +384,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-    files = {result_files.SAMPLES_FILE: (folder / result_files.SAMPLES_FILE).read_bytes()}
+    files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
     files[result_files.RESULT_FILE] = document
     for source in (place, folder):
         if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):

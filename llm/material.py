@@ -57,7 +57,7 @@ class PromptFiles:
         self._files |= theirs
 
     def place(self, name: str) -> str:
-        """Return where a file is, for messages about what is in it."""
+        """Return a file's path, for messages about its content."""
         return str(self._files.get(name, name))
 
     def text(self, name: str) -> str:
@@ -111,7 +111,7 @@ class PromptFiles:
         return [*messages, *before, {"role": "user", "content": self._filled(_AGAIN, {"error": valid_text(error)})}]
 
     def _places_of(self, name: str) -> frozenset[str]:
-        """Return what a prompt has places for."""
+        """Return the names of a prompt's places."""
         if name not in self._places:
             places = _PLACE.finditer(self.text(name))
             self._places[name] = frozenset(place[1] or place[2].lower() for place in places)

@@ -89,7 +89,7 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
 
 
 def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
-    """Return what stands around the dictionary that `last_dictionary` reads, and it; the text as it is without one."""
+    """Return the text around the dictionary that `last_dictionary` reads, and it; the text as it is without one."""
     whole, place = last_dictionary(text), 0
     while whole is not None and (start := _STARTS.search(text, place)) is not None:
         place = _end_of(text, start.start()) or len(text)
@@ -117,7 +117,7 @@ def is_refusal(text: str) -> bool:
 
 
 def unfenced(text: str) -> str:
-    """Return what a text holds between fences, where it is fenced as a whole."""
+    """Return the content between fences, where a text is fenced as a whole."""
     text = text.strip().removeprefix("\ufeff").strip()
     fenced = _FENCE.fullmatch(text)
     return fenced.group(1).strip() if fenced else text
@@ -160,7 +160,7 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
 
 
 def _end_of(text: str, start: int) -> int | None:
-    """Return where the bracket that opens at `start` has closed; None where it does not."""
+    """Return the end of the bracket that opens at `start`; None where it has none."""
     level = 0
     for token in _tokens(text, start):
         level += (token[0] in "{[(") - (token[0] in "}])")

@@ -123,7 +123,7 @@ class QuestionSet:
         )
 
     def settings(self, candidates: Candidates | None = None) -> SettingsRecord:
-        """Return what the record says of how they are asked, before anything is."""
+        """Return the settings in which they are asked, before anything is."""
         return SettingsRecord(
             frames=self.frames,
             candidates=str(candidates) if candidates else None,
@@ -133,7 +133,7 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return what is asked; what stands before it is `Shown.said`."""
+        """Return the question's prompt; what stands before it is `Shown.said`."""
         return prompt_of(self.spec, self._asked(row), self._prompt)
 
     def language(self, row: Row) -> str:
@@ -144,7 +144,7 @@ class QuestionSet:
         return self.translations.translated(row) if self.translations else row
 
     def show(self, row: Row) -> Shown | None:
-        """Return what is shown of the row's video; None, which is logged, where that can't be."""
+        """Return the row's video as shown; None, which is logged, where that can't be."""
         try:
             return show(self._library, row, self.sampling)
         except ReelbenchError as error:

@@ -30,7 +30,7 @@ def read(path: Path) -> About:
 
 
 def parse(values: Mapping[str, Any], where: str) -> About:
-    """Return what is said, from plain values as people write them: `7B`, a date, one name for a list of one.
+    """Return the facts of a model, from plain values as people write them: `7B`, a date, one name for a list of one.
 
     Raises:
         InputError: A field is not known or not of its kind; `where` names the source.

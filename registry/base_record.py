@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.values import is_array, is_object
 
 LARGEST = 2**53 - 1
@@ -54,6 +55,8 @@ Name = Annotated[str, Field(max_length=1000)]
 """What a page or a table shows in one line."""
 Plain = Annotated[Any, AfterValidator(_plain)]
 """Any JSON value whose numbers and texts every reader can hold."""
+Free = Annotated[dict[str, Plain], AfterValidator(without_secrets)]
+"""What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
 
 class Record(BaseModel):

@@ -39,6 +39,7 @@ from reelbench.registry.spec import (
     MediaSource,
     RowMapping,
     Source,
+    SpanUnit,
     SplitSpec,
     TaskSpec,
     UrlFile,
@@ -53,7 +54,7 @@ FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
     *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
     *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
-    "organisation",
+    *("organisation", "span_unit", "fps", "options"),
 )
 REQUIRED = ("id", "kind", "source", "columns")
 
@@ -252,7 +253,11 @@ class _Declaration:
         top = self._top
         columns = self._columns()
         mapping = RowMapping(
-            columns=columns, answer_is=top.choice("answer_is", AnswerForm), separators=self._separators()
+            columns=columns,
+            answer_is=top.choice("answer_is", AnswerForm),
+            separators=self._separators(),
+            options_in_question=self._options_in_question(),
+            **self._span_unit(columns),
         )
         languages = top.texts("languages") or ("en",)
         extras = tuple(self._extra(name) for name in self._extras(columns))
@@ -268,6 +273,9 @@ class _Declaration:
             languages,
             [extra.name for extra in extras],
         ]
+        # What a file says with a later key is no other reader for those that don't.
+        more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
+        shape += [more] if more != ["seconds", "", False] else []
         return BenchmarkSpec(
             id=self._id,
             title=top.text("title") or self._id.replace("_", " ").capitalize(),
@@ -312,6 +320,8 @@ class _Declaration:
             if name in {*own, "split", DURATION.name, "reasoning"}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
+        if self._top.values.get("options") is not None:
+            own -= {"options"}
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
@@ -319,6 +329,29 @@ class _Declaration:
         known = {*own, *spans, "language", DURATION.name, "reasoning", *self._facets, *self._places()}
         block.only(sorted(known))
         return columns
+
+    def _options_in_question(self) -> bool:
+        block = self._top.block("options")
+        block.only(("in",))
+        if block.values and block.text("in") != "question":
+            raise block.error("options.in: expected `question`; options of a column of their own are `columns.options`")
+        if block.values and not self._kind.endswith("choice"):
+            raise self._top.error(f"options: a {self._kind} benchmark has none", "options")
+        return bool(block.values)
+
+    def _span_unit(self, columns: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
+        """Return what spans are counted in, and of frames how many a second."""
+        top = self._top
+        unit, fps = top.choice("span_unit", SpanUnit), top.text("fps") or ""
+        if (unit or fps) and self._kind not in ("span", "grounded_choice"):
+            raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
+        if (unit == "frames") != bool(fps):
+            raise top.error(
+                "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it", "span_unit"
+            )
+        if unit in ("ratio", "percent") and DURATION.name not in columns:
+            raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
+        return {"span_unit": unit or "seconds", "fps": fps}
 
     def _separators(self) -> dict[str, str]:
         block = self._top.block("separators")

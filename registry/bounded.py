@@ -52,7 +52,7 @@ def run_bounded(
     bounds: Bounds,
     hear: Callable[[Any], None] = lambda _: None,
 ) -> ResultT:
-    """Return what `work(tell, *arguments)` returns, which must be importable; `hear` gets what it tells meanwhile.
+    """Return the result of `work(tell, *arguments)`, which must be importable; `hear` gets what it tells meanwhile.
 
     Raises:
         OverrunError: It was not done in time.

@@ -49,7 +49,7 @@ class Candidates:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """Return what the environment asks for; None where it asks for one answer."""
+        """Return the environment's candidates; None where it asks for one answer."""
         text = settings.CANDIDATES.get()
         return cls.parse(text) if text else None
 
@@ -97,7 +97,7 @@ class Answering:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """Return what the environment asks for; None where it asks for nothing."""
+        """Return the environment's way of answering; None where it names none."""
         text = settings.ANSWERING.get()
         return cls.parse(text) if text else None
 
@@ -107,7 +107,7 @@ class Answering:
         return self.span == "truth"
 
     def for_task(self, task: TaskSpec) -> Self:
-        """Return how a task whose options are scored is answered: with its own span where none was chosen."""
+        """Return the way in which a task's options are scored: with its own span where none was chosen."""
         grounded = task.options is not None and task.options.grounded is not None
         if self.span is None:
             return replace(self, span="predicted" if grounded else "none")

@@ -35,7 +35,7 @@ def number_of(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def installing(extra: str) -> str:
-    """Return how an extra is installed, from a package registry or from a clone."""
+    """Return the command that installs an extra, from a package registry or from a clone."""
     return f"pip install 'reelbench[{extra}]' (in a clone: '.[{extra}]')"
 
 

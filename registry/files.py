@@ -1,11 +1,13 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
 import errno
+import glob
 import hashlib
 import io
 import json
 import logging
 import os
+import platform
 import re
 import secrets
 import shutil
@@ -19,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
 
+from reelbench.registry.credentials import without_known
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -39,7 +42,30 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 def _aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    return path.with_name(f".{path.name}.{os.getpid()}-{_machine()}-{secrets.token_hex(4)}.tmp")
+
+
+@cache
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine has that number."""
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):  # no system counts so far
+            return False
+    return True
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes of this machine that were ended left beside a folder that they wrote anew."""
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_machine()}-*.tmp"):
+        process = leftover.name.removeprefix(f".{folder.name}.").partition("-")[0]
+        if process.isdecimal() and not is_alive(int(process)):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def is_aside(path: Path) -> bool:
@@ -129,7 +155,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, document: object) -> None:
     """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_text(path, without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n")
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from reelbench.registry.base_record import LARGEST, Amount, Count, Name, OptionScore, Plain, Record
+from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
@@ -118,7 +118,7 @@ class ModelRecord(Record):
     id: Name
     revision: Name | None = None
     adapter: Name | None = None
-    args: dict[str, Plain] = Field(default_factory=dict)
+    args: Free = Field(default_factory=dict)
     about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
 
 
@@ -132,7 +132,7 @@ class RankerRecord(Record):
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
-    sampling: dict[str, Plain] | None = Field(
+    sampling: Free | None = Field(
         default=None, description="Sent with every request (`temperature`, `seed`, …); absent where nothing was."
     )
 
@@ -148,7 +148,7 @@ class MergedRecord(Record):
         "`other-judge`, or `ids`, those that a file named."
     )
     asked_again: Count = Field(description="How many.")
-    generation: dict[str, Plain] = Field(description="The earlier result's, by which the others were asked.")
+    generation: Free = Field(description="The earlier result's, by which the others were asked.")
     compared_with: str | None = Field(
         default=None, description="Of `disagree`, the other result's samples: a hash, as above."
     )
@@ -224,7 +224,7 @@ class SettingsRecord(Record):
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
     )
-    generation: dict[str, Plain] = Field(default_factory=dict)
+    generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
 
@@ -264,7 +264,7 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: dict[str, Plain] | None = Field(default=None, description="What else was sent with every request.")
+    extra: Free | None = Field(default=None, description="What else was sent with every request.")
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0

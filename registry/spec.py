@@ -48,6 +48,7 @@ Split = str
 Kind = Literal["temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
 """A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room."""
 
+SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
 """How a row names the right option: by its letter or key, its number (from 0 or from 1), or its own words."""
 
@@ -219,6 +220,12 @@ class RowMapping(Declared):
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
     answer_is: AnswerForm | None = None
     """How the right option is named; None: as all rows allow it to be read."""
+    span_unit: SpanUnit = "seconds"
+    """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
+    fps: str = ""
+    """Frames a second, where spans are in frames: a number, or the column that has one."""
+    options_in_question: bool = False
+    """Whether the question's text ends in its options, a line each with its letter."""
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def _check_sizes(path: Path, metadata: Any, names: frozenset[str]) -> None:  # n
 
 
 def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
-    """Return how many bytes a column's values have, each counted as often as it stands there."""
+    """Return the bytes of a column's values, each counted as often as it stands there."""
     from importlib import import_module
 
     import pyarrow as pa

@@ -57,7 +57,7 @@ class Translations:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """Return what the environment asks for, None where it names no language; for the errors see `read`."""
+        """Return the environment's translations, None where it names no language; for the errors see `read`."""
         language, path = settings.LANGUAGE.get(), settings.TRANSLATIONS.get()
         if not language:
             return None

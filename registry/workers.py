@@ -96,7 +96,7 @@ ALONE = Workers(1)
 
 
 def allotted() -> int:
-    """Return how many cores this process may use, at most 8."""
+    """Return the number of cores that this process may use, at most 8."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(cores or 1, _MOST)
 

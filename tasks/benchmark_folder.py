@@ -13,7 +13,7 @@ from reelbench.registry.containment import allow
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME, replaced, write_text
 from reelbench.registry.media.library import SUFFIXES
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import Column, Guess, guess
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
@@ -35,6 +35,8 @@ class NewBenchmark:
     media: Path | None = None
     columns: Mapping[str, Column] = field(default_factory=dict[str, Column])
     answer_is: AnswerForm | None = None
+    span_unit: SpanUnit | None = None
+    fps: str = ""
 
 
 def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
@@ -61,6 +63,11 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         raise InputError(
             f"{wanted.rows}: taken for `{given.kind}` (--kind says another); {'; '.join(lacking)}; say it with "
             f"--column OURS=THEIRS; there are {there}"
+        )
+    if given.units and wanted.span_unit is None:
+        raise InputError(
+            f"{wanted.rows}: {'; '.join(given.units)}: say what the spans are counted in with --span-unit "
+            "seconds|milliseconds|frames|ratio|percent|clock (frames: and --fps NUMBER or --fps COLUMN)"
         )
     given.answer_is = wanted.answer_is or given.answer_is
     _check_names(given.columns["video"], read)
@@ -108,6 +115,12 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
         lines.append(f"  {name}: {text}{why}")
     if given.answer_is:
         lines.append(f"answer_is: {given.answer_is}" + ("" if wanted.answer_is else "  # guessed: fits every row"))
+    if given.options_in_question:
+        lines.append("options: {in: question}  # guessed: the questions end in them")
+    if wanted.span_unit:
+        lines.append(f"span_unit: {wanted.span_unit}")
+    if wanted.fps:
+        lines.append(f"fps: {_quoted(wanted.fps)}")
     if given.facets:
         lines.append(f"facets: [{', '.join(map(_quoted, given.facets))}]  # guessed: columns with few labels")
     if given.kind == "open":

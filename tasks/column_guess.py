@@ -33,6 +33,24 @@ _FACETS = frozenset(
         *("class", "genre", "difficulty", "skill", "subcategory", "qtype", "questionclass", "reasoningtype", "subtask"),
     )
 )
+_UNIT_WORDS = {
+    "frames": {
+        "frame",
+        "frames",
+        "startframe",
+        "endframe",
+        "framestart",
+        "frameend",
+        "fps",
+        "framerate",
+        "framespersecond",
+    },
+    "milliseconds": {"ms", "msec", "millis", "milliseconds", "startms", "endms"},
+    "ratio": {"ratio", "ratios", "normalized", "normalised", "norm", "fraction", "relative"},
+    "percent": {"percent", "pct", "percentage"},
+}
+_RATES = {"fps", "framerate", "framespersecond"}
+_SHOWN_SHAPE = 200
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
 _YOUTUBE = re.compile(r"[\w-]{11}")
@@ -63,6 +81,12 @@ class Guess:
     answer_is: AnswerForm | None = None
     facets: list[str] = field(default_factory=list[str])
     lacking: list[str] = field(default_factory=list[str])
+    options_in_question: bool = False
+    """Whether the questions end in their options."""
+    units: list[str] = field(default_factory=list[str])
+    """Why spans may be no seconds: nothing is guessed then."""
+    unused: list[str] = field(default_factory=list[str])
+    """Columns that nothing is taken from."""
 
 
 def guess(
@@ -98,9 +122,12 @@ class _Table:
         self._found: dict[str, Column] = dict(given)
 
     def guess(self, kind: FileKind | None) -> Guess:
-        form = None
+        form, within = None, False
         if kind in (None, "choice", "grounded_choice"):
             form = self._options_and_answer()
+            if "options" not in self._found and (within := self._options_in_question()):
+                form = self._form_within()
+                kind = kind or "choice"
         if kind in (None, "span", "grounded_choice"):
             self._span()
         chosen = kind or self._kind()
@@ -117,8 +144,11 @@ class _Table:
             self._take(name, lambda values, fits=fits: all(map(fits, values)), "name", named=True)
         self._take("reasoning", lambda _: True, "name", named=True)
         made = Guess(chosen, self._ordered(chosen), self._why, form)
+        made.options_in_question = within
         made.facets = self._facets()
+        made.units = self._units(made.columns)
         made.lacking = self._lacking(made, form)
+        made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
         return made
 
     def _kind(self) -> FileKind:
@@ -136,9 +166,14 @@ class _Table:
 
     def _lacking(self, made: Guess, form: AnswerForm | None) -> list[str]:
         wanted = ["id", "video", "question"]
-        wanted += ["options", "answer"] if made.kind.endswith("choice") else []
+        options = [] if made.options_in_question else ["options"]
+        wanted += [*options, "answer"] if made.kind.endswith("choice") else []
         wanted += ["answer"] if made.kind in {"open", "exact"} else []
         lacking = [f"no column is the {name}" for name in wanted if name not in made.columns]
+        if lacking and (nested := self._nested()):
+            lacking.append(nested)
+        if several := self._several(made):
+            lacking.append(several)
         spans = made.columns.keys() & {"span", "start"}
         if made.kind in {"span", "grounded_choice"} and not spans:
             lacking.append("no column is the span, nor two its start and end")
@@ -200,6 +235,80 @@ class _Table:
                 self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
             return forms[0] if len(forms) == 1 else None
         return None
+
+    def _options_in_question(self) -> bool:
+        """Whether nearly every question ends in its options: a line each, `A. a cup`, `B. a tin`."""
+        self._question()
+        question = self._found.get("question")
+        if not isinstance(question, str):
+            return False
+        return _mostly(self._columns.get(question, []), lambda text: _is_text(text) and bool(_within(text)))
+
+    def _form_within(self) -> AnswerForm | None:
+        """Take the column that names one of the options in the question; return how."""
+        question = str(self._found["question"])
+        named: list[tuple[int, str, list[AnswerForm]]] = []
+        for column in [str(self._found["answer"])] if "answer" in self._found else list(self._columns):
+            if column == question or (column in self._taken and "answer" not in self._given):
+                continue
+            pairs = [
+                (found[1], mapped_rows.as_text(row.get(column), "") or "")
+                for row in self._rows
+                if _is_plain(row.get(column)) and (found := _within(str(row.get(question))))
+            ]
+            if pairs and (forms := mapped_rows.answer_forms(pairs, _SHARE)):
+                named.append((_rank("answer", column), column, forms))
+        if not named:
+            return None
+        _, column, forms = min(named)
+        if "answer" not in self._given:
+            self._keep("answer", column, f"each is one of the options ({', '.join(forms)})")
+        return forms[0] if len(forms) == 1 else None
+
+    def _nested(self) -> str:
+        """Return what to say of a table whose cells hold whole questions."""
+        for column, values in self._columns.items():
+            cell = values[0] if values else None
+            inner = cell[0] if is_array(cell) and cell else cell
+            if is_object(inner) and any(_rank("question", str(key)) < _UNNAMED for key in inner):
+                shape = {"video": "clip.mp4", **{str(key): inner[key] for key in list(inner)[:4]}}
+                return (
+                    f"{column!r} holds whole questions: one row a question is wanted, such as "
+                    + json.dumps(shape, ensure_ascii=False, default=str)[:_SHOWN_SHAPE]
+                )
+        return ""
+
+    def _several(self, made: Guess) -> str:
+        """Return what to say where answers name several options of a column of options."""
+        answer = made.columns.get("answer") or self._given.get("answer")
+        listed = [name for name in self._columns if self._options(name) is not None and name not in self._taken]
+        if made.kind.endswith("choice") or not listed or not isinstance(answer, str):
+            return ""
+        values = [str(value) for value in self._columns.get(answer, [])]
+        many = [value for value in values if re.fullmatch(r"[A-J](?:\s*[,;/&]?\s*[A-J])+", value.strip())]
+        if not many:
+            return ""
+        return (
+            f"{len(many)} of {len(values)} answers name several options of {listed[0]!r}, such as {many[0]!r}: no kind "
+            "has several right ones (leave those rows out)"
+        )
+
+    def _units(self, columns: Mapping[str, Column]) -> list[str]:
+        """Return why the spans may be in something else than seconds."""
+        spans = [str(columns[name]) for name in ("span", "start", "end") if name in columns]
+        if not spans:
+            return []
+        why = [
+            f"{', '.join(spans)}: a name that says {unit}"
+            for unit, words in _UNIT_WORDS.items()
+            if any(_plain_name(part) in words for name in spans for part in [*re.split(r"[^A-Za-z]", name), name])
+        ]
+        if rates := [name for name in self._columns if _plain_name(name) in _RATES]:
+            why.append(f"there is a column {rates[0]}: frames a second")
+        ends = [end for row in self._rows for end in _ends(row, columns)]
+        if not why and len(ends) > 1 and max(ends) <= 1:
+            why.append(f"{', '.join(spans)}: all lie between 0 and 1, as ratios do")
+        return why
 
     def _options(self, column: Column) -> list[mapped_rows.Options | None] | None:
         """Return each row's options, None for a damaged one; None where the column, or columns, hold none."""
@@ -410,6 +519,19 @@ def _is_plain(value: object) -> bool:
 
 def _is_youtube(value: object) -> bool:
     return isinstance(value, str) and _YOUTUBE.fullmatch(value) is not None
+
+
+def _within(text: str) -> "tuple[str, mapped_rows.Options] | None":
+    return mapped_rows.options_within(text)
+
+
+def _ends(row: Cells, columns: Mapping[str, Column]) -> list[float]:
+    names = ("span",) if "span" in columns else ("start", "end")
+    cells = [row.get(str(columns[name])) for name in names]
+    try:
+        return mapped_rows.read_windows(cells[0] if len(cells) == 1 else cells, "")
+    except InputError:
+        return []
 
 
 def _is_window(value: object) -> bool:

@@ -184,5 +184,5 @@ def _disagreeing(result: Result, samples: Mapping[str, Sample], folder: Path) ->
 
 
 def _stand(sample: Sample) -> Sequence[object]:
-    """Return what two answers to a question must share to agree: state, letter, and scores."""
+    """Return the parts of an answer that two must share to agree: state, letter, and scores."""
     return sample.state, (sample.parsed or {}).get("answer"), sample.scores

@@ -26,7 +26,7 @@ class Asked:
 
     @classmethod
     def by_items(cls, items: Sequence[Item]) -> "Asked":
-        """Return what was asked of `items`."""
+        """Return the questions of `items`."""
         return cls([item.question for item in items], [item.options for item in items])
 
     def of_samples(self, samples: Sequence[Sample]) -> Iterator[tuple[Sample, str, tuple[str, ...]]]:

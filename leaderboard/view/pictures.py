@@ -42,7 +42,7 @@ NO_ROOM = "This page holds as many pictures as were asked for; those of this vid
 
 
 def unrecorded(frames: str) -> str:
-    """Return what is known of the frames of an answer without their times, from the sampling that its record names."""
+    """Return a note on the frames of an answer without their times, from the sampling that its record names."""
     kind, _, argument = frames.partition(",")[0].partition(":")
     match kind:
         case "native":

@@ -43,7 +43,7 @@ def about_options(
     link: Annotated[list[str] | None, _fact("link", "URL")] = None,
     revision: Annotated[str | None, _fact("revision", "TEXT")] = None,
 ) -> "About | None":
-    """Return what is said of the model, or None; InputError where it is not what its field takes.
+    """Return the facts of the model, or None; InputError where it is not what its field takes.
 
     A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides `--about`.
     """

@@ -65,7 +65,7 @@ def known_to(context: "_click.Context") -> Known:
 
 
 def places() -> tuple[Path, Path]:
-    """Return where the files may be: this folder's, the user's."""
+    """Return the paths of the files: this folder's, the user's."""
     return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
 
 
@@ -75,7 +75,7 @@ def files() -> tuple[Path, ...]:
 
 
 def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
-    """Return what the files say of a command's options.
+    """Return the files' defaults of a command's options.
 
     Raises:
         InputError: A file is no TOML, or says what no command takes.
@@ -104,7 +104,7 @@ class Entry:
 
 
 def entries(file: Path, known: "Known") -> list[Entry]:
-    """Return what a file says, in its order; InputError where it is no TOML, or says what no command takes."""
+    """Return a file's entries, in its order; InputError where it is no TOML, or says what no command takes."""
     return _understood(file, _read(file), known())
 
 

@@ -74,7 +74,7 @@ def _said(fact: object) -> str:
 
 
 def _attempt(look: Callable[[], object]) -> object:
-    """Return what `look` finds, or why it can't: nothing that is broken here may keep the rest from being shown."""
+    """Return the finding of `look`, or why it failed: nothing broken here may keep the rest from being shown."""
     try:
         return look()
     except Exception as error:  # noqa: BLE001 - a broken installation is what this command is for

@@ -11,7 +11,7 @@ Send = Callable[[Result], None]
 
 
 def named(where: str | None) -> Send:
-    """Return what sends a result there, or nowhere for None; InputError where it is unknown or not installed."""
+    """Return the sender of results there, or nowhere for None; InputError where it is unknown or not installed."""
     if where is None:
         return lambda _: None
     if where != "wandb":

@@ -44,6 +44,11 @@ def new(
     answer_is: Annotated[
         Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is given.")
     ] = None,
+    span_unit: Annotated[
+        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None,
+        typer.Option(help="What spans are counted in, where their columns' names or values don't say seconds."),
+    ] = None,
+    fps: Annotated[str, typer.Option(metavar="NUMBER|COLUMN", help="With --span-unit frames: frames a second.")] = "",
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
@@ -56,7 +61,7 @@ def new(
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     folder = out or Path(new_id)
-    wanted = NewBenchmark(new_id, rows, kind, media, dict(map(_column, column or ())), answer_is)
+    wanted = NewBenchmark(new_id, rows, kind, media, dict(map(_column, column or ())), answer_is, span_unit, fps)
     spec, guessed = make(wanted, folder)
     _show_guess(guessed)
     problem = ""
@@ -122,8 +127,12 @@ def _show_guess(guessed: "Guess") -> None:
         console.write(f"{name} <- {shown}" + (f"  ({visible(why)})" if why else ""))
     if guessed.answer_is:
         console.write(f"the answer is {guessed.answer_is}")
+    if guessed.options_in_question:
+        console.write("options <- the lines that the questions end in")
     if guessed.facets:
         console.write(visible(f"facets: {', '.join(guessed.facets)}"))
+    if guessed.unused:
+        console.write(visible(f"not used: {', '.join(guessed.unused)}"))
 
 
 def _short(value: object) -> str:
@@ -138,6 +147,9 @@ def check(
         list[Path] | None,
         typer.Option("--allow-outside", metavar="DIR", help="Let it read what is in DIR too, for good (repeat)."),
     ] = None,
+    media: Annotated[
+        bool, typer.Option("--media/--no-media", help="Look for the videos too; without, as in CI.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.
@@ -153,7 +165,7 @@ def check(
     spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}")
-    splits = list(declared_check.check(spec))
+    splits = list(declared_check.check(spec, media=media))
     problems = [problem for split in splits for problem in split.problems]
     if as_json:
         counted = {split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits}
@@ -163,6 +175,8 @@ def check(
             videos = number_of(len({row["video"] for row in split.rows}), "video")
             console.write(f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}")
         _show_sent(_sent(spec, splits))
+    for note in [note for split in splits for note in split.notes]:
+        console.note(note)
     for problem in problems[:_SHOWN_PROBLEMS]:
         console.note(problem)
     if len(problems) > _SHOWN_PROBLEMS:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 import typer
 
 from reelbench.cli.completion import task_names
+from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def given(context: typer.Context, *, only: str = "") -> list[str]:
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
             for part in value if isinstance(value, list | tuple) else (value,):
-                words += [parameter.opts[0], str(part)]
+                words += [parameter.opts[0], without_credentials(str(part))]
     return words
 
 

@@ -133,7 +133,7 @@ def _frames(pattern: FrameSampling, count: int) -> Step:
 
 
 def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[Step]]:
-    """Return what `KEY=A,B,C` names and a run for each value, in their order.
+    """Return the key of `KEY=A,B,C` and a run for each value, in their order.
 
     KEY is an argument of the adapter's; `gen_kwargs.KEY` one of generation.
     """

@@ -44,7 +44,7 @@ class Remote:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return what a record beside a file states; a field that is not of its type states nothing."""
+        """Return the statements of the record beside a file; a field that is not of its type states nothing."""
         size = record.get("size")
         etag, last_modified, md5 = (
             value if isinstance(value := record.get(name), str) else None for name in ("etag", "last_modified", "md5")
@@ -77,13 +77,13 @@ class _PastEndError(Exception):
 
 
 def place(url: str) -> Path:
-    """Return where a URL's file is kept under `$REELBENCH_HOME`; two URLs never share a place."""
+    """Return the path at which a URL's file is kept under `$REELBENCH_HOME`; two URLs never share a place."""
     name = Path(unquote(urlsplit(url).path)).name or "index"
     return home() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:12] / name
 
 
 def recorded(path: Path) -> Remote | None:
-    """Return what the server stated when `path` was downloaded; None where `path` isn't here whole."""
+    """Return the server's statements when `path` was downloaded; None where `path` isn't here whole."""
     record = read_record(_record_path(path))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
@@ -204,7 +204,7 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
 
 
 def _ended(part: Path, kept: Remote, headers: Message) -> Remote:
-    """Return what is known of a part that was whole already (its download was stopped while it was being verified)."""
+    """Return the record of a part that was whole already (its download was stopped while it was being verified)."""
     have, total = _size(part), _range(headers)[1]
     now = Remote(None, headers.get("ETag"), headers.get("Last-Modified"))
     if have != (total if total is not None else kept.size) or kept.differs(now):
@@ -260,7 +260,7 @@ def _length(headers: Message) -> int | None:
 
 
 def _range(headers: Message) -> tuple[int | None, int | None]:
-    """Return where the bytes sent begin and how long the whole file is, as far as Content-Range states them."""
+    """Return the offset of the bytes sent and the whole file's length, as far as Content-Range states them."""
     stated = re.fullmatch(
         r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)", headers.get("Content-Range") or ""
     )

@@ -4,16 +4,19 @@ The commit goes onto the one that was compared with, so the repository is whole 
 overwritten. Reading is `registry.data.hub`.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from reelbench.registry.data import hub
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 RepoType = Literal["space", "dataset"]
+T = TypeVar("T")
+_BUSY, _TRIES, _LONGEST_WAIT_S = (429, 503), 3, 60
 _REFUSED, _AUTH, _PAYMENT, _FORBIDDEN, _CONFLICT, _STALE = 400, 401, 402, 403, 409, 412
 
 
@@ -64,7 +67,9 @@ class Repository:
         from huggingface_hub.errors import RepositoryNotFoundError
 
         try:
-            info = self.api.repo_info(self.id, repo_type=self.kind, revision=revision, files_metadata=True)
+            info = patiently(
+                lambda: self.api.repo_info(self.id, repo_type=self.kind, revision=revision, files_metadata=True)
+            )
         except RepositoryNotFoundError:
             return Head(None, {})
         return Head(info.sha, hub.remote_files(info))
@@ -111,22 +116,24 @@ class Repository:
 
         parent = head.commit
         if parent is None:
-            self.api.create_repo(self.id, repo_type=self.kind, **create)
+            patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
             parent = self.api.repo_info(self.id, repo_type=self.kind).sha
         known = self.open_request(title) if create_pr else None
         try:
-            made = self.api.create_commit(
-                self.id,
-                [
-                    *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
-                    *(CommitOperationDelete(path) for path in changes.deleted),
-                ],
-                commit_message=title,
-                commit_description=description,
-                repo_type=self.kind,
-                revision=revision,
-                create_pr=create_pr,
-                parent_commit=parent,
+            made = patiently(
+                lambda: self.api.create_commit(
+                    self.id,
+                    [
+                        *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
+                        *(CommitOperationDelete(path) for path in changes.deleted),
+                    ],
+                    commit_message=title,
+                    commit_description=description,
+                    repo_type=self.kind,
+                    revision=revision,
+                    create_pr=create_pr,
+                    parent_commit=parent,
+                )
             )
         except (*hub.client_errors(), RuntimeError) as error:
             if _status(error) is not None or not hub.is_cut_off(_inner(error)):
@@ -170,6 +177,23 @@ class Repository:
             yield
         except (*hub.client_errors(), RuntimeError) as error:
             raise _explained(error, self.page) from error
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """Call the Hub, and again after the wait that it names where it is busy (429, 503): at most three times, 60 s each.
+
+    The client waits by itself for uploads alone.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return call()
+        except hub.client_errors() as error:
+            response = getattr(error, "response", None)
+            wait = str(getattr(response, "headers", {}).get("Retry-After", ""))
+            if _status(error) not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
+                raise
+            time.sleep(int(wait))
+    return call()
 
 
 def differs(path: Path, there: hub.RemoteFile | None) -> bool:

@@ -82,7 +82,7 @@ def rows_to_columns(spec: BenchmarkSpec, table: Sequence[rows.Row]) -> dict[str,
 
 
 def imported(dotted: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    """Return what a spec's `package.module:name` (or `package.module`) stands for."""
+    """Return the object that a spec's `package.module:name` (or `package.module`) stands for."""
     module, _, name = dotted.partition(":")
     found = import_module(module)
     return getattr(found, name) if name else found
@@ -142,7 +142,7 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
 
 
 def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
-    """Return what a name stands for: the benchmark, the split, and the task where it is one with that split.
+    """Return the benchmark and the split of a name, and the task where it is one with that split.
 
     Args:
         name: A benchmark or one of its tasks; `ID_mini` is its mini data, whatever the tasks are called.
@@ -170,7 +170,7 @@ def load(name: str, split: str | None = None, *, data: Path | str | None = None)
 
 
 def fingerprint(spec: BenchmarkSpec, hashes: Sequence[str]) -> str:
-    """Return what tells the rows of files with these sha256 from others, and those of another version of the reader."""
+    """Return the fingerprint of rows: of their files' sha256 and the version of the reader."""
     digest = hashlib.sha256(f"{_LAYOUT} {spec.id} {spec.reader} {spec.reader_version}".encode())
     for sha256 in hashes:
         digest.update(bytes.fromhex(sha256))

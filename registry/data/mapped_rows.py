@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry import rows, tables
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping, SpanUnit
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -71,6 +72,9 @@ class _Question:
     @cached_property
     def choice(self) -> "tuple[Options, str]":
         """Its options, and the right one as the row names it; InputError where they can't be read."""
+        if self._mapping.options_in_question:
+            where = f"{self.where}: {_named('question', self._source('question'))}"
+            return parted(self._text("question"), where)[1], self._text("answer")
         return read_options(self._value("options"), f"{self.where}: options"), self._text("answer")
 
     def row(self, form: AnswerForm | None) -> rows.Row:
@@ -78,6 +82,8 @@ class _Question:
         row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
         language = self._optional("language")
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
+        if self._mapping.options_in_question:
+            row["question"] = parted(row["question"], f"{self.where}: question")[0]
         if form is not None:
             row |= {"options": list(self.choice[0].texts), "answer": self._letter(form)}
         elif self._spec.row_kind == "open":
@@ -95,6 +101,14 @@ class _Question:
         options, answer = self.choice
         at = READINGS[form](options, answer)
         if at is None:
+            same = [text for text in options.texts if _plain(text) == _plain(answer)]
+            if len(same) > 1:
+                raise InputError(f"{self.where}: the answer {answer!r} is {len(same)} of its options, which are alike")
+            if _SEVERAL.fullmatch(answer) and form == "letter":
+                raise InputError(
+                    f"{self.where}: the answer {answer!r} names several options; no kind has several right ones: leave "
+                    "such rows out"
+                )
             listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
             raise InputError(
                 f"{self.where}: the answer {answer!r} is not one of its options ({listed}), read as {form}"
@@ -129,9 +143,30 @@ class _Question:
 
     def _span(self) -> list[float]:
         columns = self._mapping.columns
+        unit = self._mapping.span_unit
         if "span" in columns:
-            return read_windows(self._value("span"), f"{self.where}: {_named('span', columns['span'])}")
-        return read_windows([self._value("start"), self._value("end")], f"{self.where}: start and end")
+            value, where = self._value("span"), f"{self.where}: {_named('span', columns['span'])}"
+        else:
+            value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
+        if unit == "clock" and not _is_clock(value):
+            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
+        factor = self._factor(unit)
+        return [end * factor for end in read_windows(value, where, "seconds" if unit == "clock" else unit)]
+
+    def _factor(self, unit: SpanUnit) -> float:
+        """Return by what a span's ends become seconds."""
+        if unit == "frames":
+            fps = self._mapping.fps
+            rate = (
+                float(fps) if is_number_text(fps) else seconds(cell(self._cells, fps, self.where), f"{self.where}: fps")
+            )
+            if rate <= 0:
+                raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
+            return 1 / rate
+        if unit in ("ratio", "percent"):
+            length = seconds(self._value("duration"), f"{self.where}: duration")
+            return length / (100 if unit == "percent" else 1)
+        return 0.001 if unit == "milliseconds" else 1.0
 
     def _labels(self, name: str) -> list[str]:
         value = self._value(name)
@@ -195,6 +230,7 @@ def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
 _RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
 _PAIR = 2
+_BEFORE_START = 0.1
 
 
 def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
@@ -214,8 +250,22 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
     raise InputError(f"{where} is {value!r}, expected a time in seconds")
 
 
-def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whatever a cell holds
-    """Return the ends of one or more parts of a video, in seconds: a pair, pairs, either as JSON text, or `3-7`.
+def _is_clock(value: Any) -> bool:  # noqa: ANN401 - whatever a cell holds
+    """Return whether every time in a cell is a clock."""
+    if is_array(value) or is_object(value):
+        return all(map(_is_clock, value.values() if is_object(value) else value))
+    return isinstance(value, str) and (":" in value or not any(char.isdigit() for char in value))
+
+
+def is_number_text(text: str) -> bool:
+    """Return whether a text is a number, and no column's name."""
+    return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None
+
+
+def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[float]:  # noqa: ANN401 - any cell
+    """Return the ends of one or more parts of a video, in `unit`: a pair, pairs, either as JSON text, or `3-7`.
+
+    A start of at most a tenth of a second before 0 is 0.
 
     Raises:
         InputError: It is something else, or a part ends before it starts.
@@ -234,8 +284,12 @@ def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whate
         if len(pair) != _PAIR:
             raise InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
         start, end = (seconds(number, where) for number in pair)
-        if not 0 <= start <= end:
-            raise InputError(f"{where} is {value!r}, which ends before it starts; expected [start, end] in seconds")
+        if -_BEFORE_START <= start < 0:
+            start = 0.0
+        if start < 0:
+            raise InputError(f"{where} is {value!r}, which begins before 0; expected [start, end] in {unit}")
+        if start > end:
+            raise InputError(f"{where} is {value!r}, which ends before it starts; expected [start, end] in {unit}")
         ends += [start, end]
     return ends
 
@@ -243,6 +297,7 @@ def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whate
 # --- options and answers ----------------------------------------------------------------------------------------------
 
 _LABEL = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、])\s*(.+)", re.DOTALL)
+_SEVERAL = re.compile(r"\s*[A-Za-z](?:\s*[,;/&+]?\s*[A-Z])+\s*")
 _LETTER = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、]?)\s*")
 
 
@@ -287,6 +342,36 @@ def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever 
     if labelled == list(LETTERS[: len(raw)]):
         return Options(tuple(match[3].strip() for match in labels if match), keys[: len(raw)], raw)
     return Options(raw, keys[: len(raw)], raw)
+
+
+_OPTION_LINE = re.compile(
+    r"^[ \t]*(?:(?:option|choice|sentence|caption|statement|description)[ \t]+)?"
+    r"\(?([A-Za-z]|\d{1,2})[).:、]+[ \t]*(\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def options_within(question: str) -> "tuple[str, Options] | None":
+    """Return a question without the options that it ends in, a line each with its letter or number, and these."""
+    lines = list(_OPTION_LINE.finditer(question))
+    names = [match[1].upper() for match in lines]
+    count = len(names)
+    ordered = names in (list(LETTERS[:count]), [str(number) for number in range(1, count + 1)])
+    if count < 2 or not ordered or not question[: lines[0].start()].strip():  # noqa: PLR2004
+        return None
+    texts = tuple(match[2].strip() for match in lines)
+    between = [question[left.end() : right.start()] for left, right in pairwise(lines)]
+    if any(text.strip() for text in (*between, question[lines[-1].end() :])):
+        return None
+    raw = tuple(match[0].strip() for match in lines)
+    return question[: lines[0].start()].strip(), Options(texts, tuple(names), raw)
+
+
+def parted(question: str, where: str) -> tuple[str, Options]:
+    """As `options_within`; InputError where a question has none."""
+    if (found := options_within(question)) is None:
+        raise InputError(f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})")
+    return found
 
 
 def _by_letter(options: Options, answer: str) -> int | None:

@@ -18,7 +18,7 @@ class Presence:
 
 
 def find_local(spec: BenchmarkSpec) -> Presence:
-    """Return what is here of a benchmark."""
+    """Return the files of a benchmark that are on this machine."""
     return Presence(_data(spec), _media(spec))
 
 

@@ -29,7 +29,7 @@ _OPTIONS = {"preset": "ultrafast", "crf": "14", "g": "1", "bf": "0", "rc-lookahe
 
 
 def ticks(rate: float) -> int:
-    """Return how many ticks of `CLOCK` a frame lasts at `rate` frames per second."""
+    """Return the ticks of `CLOCK` that a frame lasts at `rate` frames per second."""
     return max(1, min(round(CLOCK / rate), 2**31 - 1))
 
 

@@ -222,7 +222,7 @@ def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
 
 
 def _plan(index: FrameIndex, wanted: np.ndarray) -> list[DecodingRun] | None:
-    """Return what to fetch after a seek each, or None where one pass through the file is cheaper."""
+    """Return the runs of frames to decode after a seek each, or None where one pass through the file is cheaper."""
     if index.ordinal:
         return None
     packet = index.order[wanted]

@@ -25,7 +25,7 @@ NUMBER_STEP = 8
 
 
 def folder(benchmark: str) -> Path:
-    """Return where a benchmark's clips, or folders of pictures, lie once they are made."""
+    """Return the folder of a benchmark's clips, or folders of pictures, once they are made."""
     return home() / "mini" / benchmark
 
 

@@ -76,7 +76,7 @@ class Served:
     store: FrameStore = field(default_factory=FrameStore)
 
     def info(self, named: Named) -> str:
-        """Return what a video holds, in words; InputError where it is not one of ours or can't be read."""
+        """Return a video's description; InputError where it is not one of ours or can't be read."""
         video = self._video(named.video)
         if isinstance(video, Path):
             from reelbench.registry.frames.decoder import VideoFile

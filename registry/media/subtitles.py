@@ -45,7 +45,7 @@ def read(path: Path) -> list[Cue]:
 
 
 def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
-    """Return what is on screen between two moments (s), its times cut to them."""
+    """Return the cues on screen between two moments (s), their times cut to them."""
     shown = (replace(cue, start=max(cue.start, start), end=min(cue.end, end)) for cue in cues)
     return [cue for cue in shown if cue.start < cue.end]
 

@@ -146,7 +146,7 @@ def read_script(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def subtitles(script: Mapping[str, Sequence[Mapping[str, Any]]], vid: str) -> str:
-    """Return what is said in a shot or a scene, one line each as `Speaker: words`, in order of time.
+    """Return the dialogue of a shot or a scene, one line each as `Speaker: words`, in order of time.
 
     A scene has what its shots have, each line once by its start, as the authors merge it (DramaQAChallenge2020
     load_subtitle.py at 446efa5).

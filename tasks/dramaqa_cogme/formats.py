@@ -95,7 +95,7 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
 
 
 def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a recorded entry reads as: the letter of its index, None where that is none."""
+    """Return the reading of a recorded entry: the letter of its index, None where that is none."""
     return {"answer": data.option_letter(entry.get("correct_idx"))}
 
 

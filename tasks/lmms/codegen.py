@@ -48,7 +48,7 @@ def _function(spec: BenchmarkSpec, name: str) -> Function:
 
 
 def _shared(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a benchmark's tasks have in common; without `task:`, so lmms-eval takes it for no task."""
+    """Return the keys that a benchmark's tasks share; without `task:`, so lmms-eval takes it for no task."""
     return {
         "dataset_kwargs": {"load_from_disk": True},
         "output_type": "generate_until",
@@ -64,7 +64,7 @@ def _shared(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def _own(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
-    """Return what is a task's own; a key of it replaces the shared one."""
+    """Return a task's own keys; each replaces the shared one."""
     config: dict[str, Any] = {"task": task.name}
     if task.tags:
         config["tag"] = list(task.tags)

@@ -64,7 +64,7 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
 
 
 def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
-    """Return what a text of `asked` says: the prediction with what is read from it, and the scores."""
+    """Return the reading of a text of `asked`: the prediction with what is read from it, and the scores."""
     if aggregation.is_failure(reply):
         return Prediction(reply, reason=Reason.MODEL_FAILED), None
     document = json.loads(reply)

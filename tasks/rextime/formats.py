@@ -93,7 +93,7 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
 
 
 def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a recorded entry reads as: the first window's first two numbers, and the letter as it stands."""
+    """Return the reading of a recorded entry: the first window's first two numbers, and the letter as it stands."""
     parsed: dict[str, Any] = {}
     if isinstance(windows := entry.get("pred_relevant_windows"), list) and windows:
         parsed["span"] = _top_window(windows)

@@ -9,7 +9,7 @@ import yaml
 from reelbench.hub_cards import card, files, material
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
-from tests.hub_cards.rendering import gold
+from tests.hub_cards.rendering import rendered
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_bar_in_a_label_does_not_break_the_table(counted):
 
 
 def test_labels_that_the_data_has_not_are_told():
-    text = (gold("dramaqa_cogme", counted=False) / "README.md").read_text(encoding="utf-8")
+    text = rendered("dramaqa_cogme", counted=False)["README.md"].decode()
     assert "### Thinking" not in text
     spec = discovery.get("dramaqa_cogme")
     mini = material.gather(spec, material.datasheet.path_of(spec).parent / "mini")
@@ -68,7 +68,7 @@ def test_labels_that_the_data_has_not_are_told():
 
 def test_eval_yaml_has_the_tasks_that_anybody_can_score():
     def tasks(name):
-        found = yaml.safe_load((gold(name, counted=False) / "eval.yaml").read_text(encoding="utf-8"))
+        found = yaml.safe_load(rendered(name, counted=False)["eval.yaml"])
         assert set(found) == {"name", "description", "evaluation_framework", "tasks"}
         return [task["id"] for task in found["tasks"]]
 

@@ -345,3 +345,15 @@ def test_the_command_offers_a_request_where_the_user_is_not_the_owner(hub, reelb
     )
     assert (done.returncode, repo.head, len(repo.pull_requests)) == (0, before, 1), done.stderr
     assert "Pull request: " in done.stderr
+
+
+def test_a_card_in_a_clone_names_only_rows_that_lie_there(reelbench, tmp_path):
+    """A repository of one file without `configs` loaded five rows; the rendered card made it load none."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "test.jsonl").write_text('{"a": 1}\n' * 5)
+    assert reelbench("cards", "render", "curve", "--out", clone, "--repo", "plain/curve").returncode == 0
+    assert "data/test.parquet" not in (clone / "README.md").read_text()
+    from datasets import load_dataset
+
+    assert load_dataset(str(clone), cache_dir=str(tmp_path / "cache"))["test"].num_rows == 5

@@ -38,6 +38,7 @@ def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committ
     assert b"sdk: static" in site["README.md"]
     assert b"org/model" in site["data/board.js"]
     assert {"index.html", "board.js", "table.js", "charts.js"} <= site.keys()
+    assert b"unsafe-inline" not in site["index.html"]
     data = files(hub, DATASET, "dataset")
     table = pyarrow.parquet.read_table(io.BytesIO(data["data/results.parquet"])).to_pylist()
     [row] = [row for row in table if row["model"] == "org/model" and row["metric"] == "accuracy"]
@@ -397,3 +398,21 @@ def own_benchmark(tmp_path):
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text("".join(json.dumps({"id": row["id"], "prediction": "flour"}) + "\n" for row in rows))
     return folder, predictions
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_hub_is_waited_for_as_long_as_it_says(hub, stored, status):
+    hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    for pattern in ("GET /api/datasets/museum/results.*", "POST .*/commit/.*"):
+        hub.fail(pattern, status=status, headers={"Retry-After": "0"})
+    done = publishing.publish(stored, space=SPACE, dataset=DATASET)
+    assert [one.done for one in done] == ["committed"] * 2
+
+
+def test_what_was_done_before_a_failure_is_said(hub, stored):
+    hub.fail("POST .*/spaces/.*/commit/.*", status=500, times=None)
+    told = []
+    with pytest.raises(ReelbenchError, match="run it again"):
+        publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
+    assert told[-1].startswith("committed: ")
+    assert "the same command goes on from here" in told[-1]

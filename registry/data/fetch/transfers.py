@@ -171,7 +171,7 @@ class Archive(Transfer):
 
 
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
-    """Return where a video belongs under `root`, by the first layout of its source."""
+    """Return a video's path under `root`, by the first layout of its source."""
     layout = (source.layouts[0] if source.layouts else "{video}").format(video=key)
     has_suffix = PurePosixPath(layout).suffix in media.SUFFIXES
     return root / (layout if has_suffix else layout + (suffix if suffix in media.SUFFIXES else ".mp4"))

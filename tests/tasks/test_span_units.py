@@ -1,0 +1,206 @@
+"""What spans are counted in, and options that stand in the question: asked for, read, and held to the video."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from reelbench.registry import benchmark_file, discovery
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
+from tests.program import app
+
+WHERE = [{"id": n, "video": f"v{n % 3}.mp4", "question": f"When is number {n} seen?"} for n in range(6)]
+
+
+def refusal(*arguments):
+    """What a command says that is refused: one line, and the exit status 2."""
+    done = CliRunner().invoke(app, arguments)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.exit_code == 2
+    return str(done.exception)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+def written(folder, rows, name="rows.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def declared(folder, rows, *keys, columns="start: start, end: end"):
+    written(folder, rows)
+    text = ["id: units_tried", "kind: span", "source: {file: rows.jsonl}", *keys]
+    text.append(f"columns: {{id: id, video: video, question: question, {columns}}}")
+    (folder / "benchmark.yaml").write_text("\n".join(text) + "\n")
+    return discovery.opened(folder)
+
+
+UNITS = [
+    (["span_unit: frames", "fps: 25"], {"start": 75, "end": 300}, "start: start, end: end"),
+    (["span_unit: frames", "fps: rate"], {"start": 75, "end": 300, "rate": 25}, "start: start, end: end"),
+    (["span_unit: milliseconds"], {"start": 3000, "end": 12000}, "start: start, end: end"),
+    (["span_unit: ratio"], {"at": [0.1, 0.4], "long": 30}, "span: at, duration: long"),
+    (["span_unit: percent"], {"at": [10, 40], "long": 30}, "span: at, duration: long"),
+    (["span_unit: clock"], {"start": "0:03", "end": "0:12"}, "start: start, end: end"),
+    ([], {"start": "0:03", "end": 12}, "start: start, end: end"),
+]
+
+
+@pytest.mark.parametrize(("keys", "cells", "columns"), UNITS, ids=[" ".join(keys) or "none" for keys, *_ in UNITS])
+def test_spans_become_seconds(keys, cells, columns, tmp_path):
+    spec = declared(tmp_path, [{**row, **cells} for row in WHERE], *keys, columns=columns)
+    assert locate(spec.id).read()[0]["span"] == pytest.approx([3, 12])
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["span_unit: frames"], "needs `fps: NUMBER` or `fps: COLUMN`"),
+        (["fps: 25"], "needs `fps: NUMBER` or `fps: COLUMN`"),
+        (["span_unit: ratio"], "needs columns.duration"),
+        (["span_unit: fortnights"], "expected seconds, milliseconds, frames, ratio, percent, clock"),
+    ],
+)
+def test_a_unit_without_what_it_needs_is_refused(keys, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        declared(tmp_path, [{**row, "start": 1, "end": 2} for row in WHERE], *keys)
+
+
+def test_what_says_no_unit_has_the_reader_it_had(tmp_path):
+    """Kept answers and results name the reader: a key that a file doesn't have changes no fingerprint."""
+    declared(tmp_path, [{**row, "start": 1, "end": 2} for row in WHERE])
+    file = tmp_path / "benchmark.yaml"
+    plain = benchmark_file.read(file).reader
+    file.write_text(file.read_text() + "span_unit: seconds\n")
+    assert benchmark_file.read(file).reader == plain
+    file.write_text(file.read_text().replace("seconds", "milliseconds"))
+    assert benchmark_file.read(file).reader != plain
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"Start Frame": 72, "End Frame": 168}, "a name that says frames"),
+        ({"start_ms": 3000, "end_ms": 7000}, "a name that says milliseconds"),
+        ({"span": [0.1, 0.4]}, "all lie between 0 and 1, as ratios do"),
+        ({"start": 72, "end": 168, "fps": 24}, "there is a column fps"),
+    ],
+)
+def test_new_asks_what_spans_are_counted_in(cells, said, tmp_path):
+    rows = written(tmp_path, [{**row, **cells} for row in WHERE])
+    line = refusal("new", "units_asked", "--from", str(rows), "--out", str(tmp_path / "made"))
+    assert said in line
+    assert "--span-unit" in line
+    assert not (tmp_path / "made").exists()
+
+
+def test_new_writes_the_unit_that_it_is_told(tmp_path):
+    rows = written(tmp_path, [{**row, "Start Frame": 72, "End Frame": 168} for row in WHERE])
+    made = run(
+        *("new", "units_told", "--from", str(rows), "--out", str(tmp_path / "made")),
+        *("--span-unit", "frames", "--fps", "24"),
+    )
+    assert made.exit_code == 0, made.output
+    assert locate(discovery.opened(tmp_path / "made").id).read()[0]["span"] == [3.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"start": 72, "end": 168, "long": 10}, "6 of 6 spans end behind their video (168 > 10 s): are these frames"),
+        ({"start": 0.1, "end": 0.4, "long": 10}, "all 6 spans end within the first second of their video"),
+        ({"start": 3, "end": 3, "long": 10}, "6 spans without length"),
+    ],
+)
+def test_check_holds_spans_to_their_video(cells, said, tmp_path):
+    declared(tmp_path, [{**row, **cells} for row in WHERE], columns="start: start, end: end, duration: long")
+    checked = run("check", str(tmp_path), "--no-media")
+    assert checked.exit_code == 2
+    assert said in checked.output
+
+
+def test_spans_within_their_video_pass_a_check_without_media(tmp_path):
+    rows = [{**row, "start": 3, "end": 10.5, "long": 10} for row in WHERE]
+    declared(tmp_path, rows, columns="start: start, end: end, duration: long")
+    checked = run("check", str(tmp_path), "--no-media")
+    assert checked.exit_code == 0, checked.output
+
+
+def test_a_start_just_before_zero_is_zero_and_one_before_it_is_said(tmp_path):
+    spec = declared(tmp_path, [{**row, "start": -0.1, "end": 5} for row in WHERE])
+    assert locate(spec.id).read()[0]["span"] == [0.0, 5.0]
+    written(tmp_path, [{**WHERE[0], "start": -3, "end": 5}])
+    with pytest.raises(InputError, match="which begins before 0"):
+        locate(spec.id).read()
+
+
+# --- options in the question -----------------------------------------------------------------------------------------
+
+ASKED = [
+    {
+        "id": n,
+        "video": f"v{n}.mp4",
+        "question": f"What is done in part {n}?\nA. roping\nB. throwing a ball\nC. resting",
+        "answer": "B. throwing a ball",
+    }
+    for n in range(6)
+]
+
+
+def test_options_in_the_question_are_parted(tmp_path):
+    rows = written(tmp_path, ASKED)
+    made = run("new", "within_made", "--from", str(rows), "--out", str(tmp_path / "made"))
+    assert made.exit_code == 0, made.output
+    assert "options <- the lines that the questions end in" in made.output
+    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    assert row["question"] == "What is done in part 0?"
+    assert row["options"] == ["roping", "throwing a ball", "resting"]
+    assert row["answer"] == "B"
+
+
+@pytest.mark.parametrize("reply", ["B", "throwing a ball", "B. throwing a ball"])
+def test_each_way_of_naming_an_option_in_the_question_counts(reply, tmp_path):
+    rows = written(tmp_path, ASKED)
+    run("new", "within_scored", "--from", str(rows), "--out", str(tmp_path / "made"))
+    replies = written(tmp_path, [{"id": str(row["id"]), "text": reply} for row in ASKED], "replies.jsonl")
+    scored = run("score", str(tmp_path / "made"), "--predictions", str(replies), "--json")
+    assert scored.exit_code == 0, scored.output
+    assert '"value": 100.0' in scored.output
+
+
+def test_captions_that_are_numbered_are_options_too(tmp_path):
+    rows = [
+        {**row, "question": "Which fits?\nOption 1: It rains.\nOption 2: It snows.", "answer": "Option 2: It snows."}
+        for row in ASKED
+    ]
+    made = run("new", "within_numbered", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
+    assert made.exit_code == 0, made.output
+    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    assert (row["options"], row["answer"]) == (["It rains.", "It snows."], "B")
+
+
+def test_check_says_where_questions_of_another_kind_end_in_options(tmp_path):
+    rows = written(tmp_path, ASKED)
+    run("new", "within_exact", "--from", str(rows), "--kind", "exact", "--out", str(tmp_path / "made"))
+    checked = run("check", str(tmp_path / "made"), "--no-media")
+    assert "6 of 6 questions end in their options" in checked.output
+
+
+def test_several_right_options_are_named(tmp_path):
+    rows = [
+        {**row, "question": "Which?", "options": ["a cup", "a tin", "a jar"], "answer": "A,C" if row["id"] % 2 else "B"}
+        for row in ASKED
+    ]
+    line = refusal("new", "several_right", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
+    assert "3 of 6 answers name several options" in line
+
+
+def test_whole_questions_in_a_cell_are_shown_as_they_are_wanted(tmp_path):
+    path = tmp_path / "nested.json"
+    path.write_text(json.dumps([{"film": "v.mp4", "qa": [{"question": "Why?", "answer": "So."}]}]))
+    line = refusal("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"))
+    assert '{"video": "clip.mp4", "question": "Why?", "answer": "So."}' in line
