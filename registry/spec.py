@@ -287,6 +287,8 @@ class PublishedResult(Declared):
     frames: str | None = None
     subset: str | None = None
     """Part of the split that it covers: a column of its own."""
+    label: str = ""
+    """How the model was asked, where that is not the plain way (web search): a table of its own, as `--label` makes."""
     open_weights: bool | None = None
     unranked: str | None = None
     """Why it is listed and not ranked, such as that the model was given what it should find."""
