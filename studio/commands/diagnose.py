@@ -403,7 +403,7 @@ def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
-        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9"),
+        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
         cells = [_votes(locales.get(locale)) for locales in first]

@@ -260,7 +260,8 @@ def _document(
     if content.consensus:
         advice = kind.consensus_advice or advice
         title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit
-    number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
+    count = len({place.video for place in places}) if unit == "Video" else len(places)
+    number = f"{count} {unit.lower()}{'s' if count > 1 else ''}"
     return {
         "kind": KIND,
         "schema_version": 1,
