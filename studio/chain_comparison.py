@@ -58,7 +58,7 @@ def read_run(folder: Path) -> MadeRun:
 
 
 def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
-    """Return what `make compare --json` prints.
+    """Return the document of `make compare --json`.
 
     Returns:
         `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:

@@ -39,7 +39,7 @@ class Relation(_Read):
     similarity: Rating = Field(validation_alias="Similarity")
 
     def category(self, cuts: Cuts) -> Category:
-        """Return what the ratings make of the pair; DroppedError: `similar` or `not_causal`."""
+        """Return the pair's category by its ratings; DroppedError: `similar` or `not_causal`."""
         if self.similarity >= cuts.similar_from:
             raise DroppedError("similar")
         if min(self.directness, self.necessity) < cuts.causal_from:
@@ -82,7 +82,7 @@ class Neighbours(_Read):
     effect_alignment: _Level = Field(default=None, validation_alias="effect-alignment")
 
     def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
-        """Return what was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
+        """Return the event that was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
         text, relevant = getattr(self, side), getattr(self, f"{side}_relevant")
         if not text or text.lower().rstrip(".") == "none":
             raise DroppedError("none")

@@ -95,7 +95,7 @@ def ace(
 
 
 def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, several: bool) -> Path | None:
-    """Return where a choice lies: in a run's folder by default; of a file without a benchmark nowhere."""
+    """Return the folder of a choice: in a run's folder by default; of a file without a benchmark nowhere."""
     from reelbench.registry.home import home
 
     if output is not None:

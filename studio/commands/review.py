@@ -16,6 +16,7 @@ from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.studio.review.kind_names import KindName
 
 if TYPE_CHECKING:
+    from reelbench.registry.strata import Labels
     from reelbench.studio.review.pages import Clips, Content, Draw
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.registry.text_tables import Table, interval, number
 
 if TYPE_CHECKING:
+    from reelbench.registry.strata import Labels
     from reelbench.studio.review.review_kind import ReviewSummary
 
 _SHOWN = 10
@@ -119,14 +121,7 @@ def page(
     from reelbench.registry import discovery
     from reelbench.studio.review import pages
 
-    if material.tags is not None and per is None:
-        raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
-    tags = None
-    if material.tags is not None:
-        from reelbench.scoring.cognitive_profile import facets_of, read_tags
-
-        tags = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
-    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), tags)
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), _labels(material.tags, per))
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
     _check_source(ask, material.diagnosis, material.graphs)
@@ -164,10 +159,19 @@ def page(
         console.write(str(path))
 
 
+def _labels(tags: Path | None, per: str | None) -> "Labels | None":
+    """Return question -> component -> its CogME labels; None without a tags file."""
+    from reelbench.scoring.cognitive_profile import facets_of, read_tags
+
+    if tags is not None and per is None:
+        raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
+    return None if tags is None else {question: facets_of(found) for question, found in read_tags(tags).items()}
+
+
 def _content(
     name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
 ) -> "Content":
-    """Return what the page shows: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
+    """Return the page's content: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
     from reelbench.studio.review import consensus, pages
     from reelbench.studio.review.kinds import KINDS
 

@@ -90,7 +90,7 @@ class Audits(ReviewKind):
         return item
 
     def done(self, review: Review) -> int:
-        """Return how many questions have a code, a reason where it takes one, and a word on each step."""
+        """Return the number of questions with a code, a reason where it takes one, and a word on each step."""
         return sum(
             self.is_done(marks)
             and (marks.get("clarity") == "unclear" or set(review.items.get(name, {}).get("steps", ())) <= marks.keys())
@@ -250,7 +250,7 @@ class AuditSummary(ReviewSummary):
         return {field: {"before": before.get(field, ""), "after": text} for field, text in _edits(marks).items()}
 
     def _steps(self) -> dict[str, Any]:
-        """Return how many steps were judged, and those that somebody calls not required or wrongly timed."""
+        """Return the number of judged steps, and those that somebody calls not required or wrongly timed."""
         judged: dict[tuple[str, str], list[str]] = {}
         for name, by in self.reviews.marks().items():
             for marks in by.values():
@@ -296,7 +296,7 @@ class AuditSummary(ReviewSummary):
         return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
 
     def notes(self) -> list[str]:
-        """Return what was mended, and what is open."""
+        """Return the mended texts, and the number of open questions."""
         lines = [
             f"{name}, {field}: {text['before']} → {text['after']}"
             for name, fields in self.figures()["mended"].items()

@@ -78,7 +78,7 @@ def draw_disagreements(
 
 
 def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
-    """Return what was rated low, to be kept, dropped or edited; InputError where nothing was."""
+    """Return the items that were rated low, to be kept, dropped or edited; InputError where nothing was."""
     located = loading.locate(name, reviews.split, data)
     by_video = rows_by_video(located.read())
     if located.spec.id != reviews.benchmark:

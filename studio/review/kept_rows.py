@@ -127,7 +127,7 @@ def _count_people(
 
 
 def merged_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
-    """Return what a decision page says of an item: `keep`, `drop`, `edit` or None, and the edited texts."""
+    """Return an item's decision: `keep`, `drop`, `edit` or None, and the edited texts."""
     decision = marks.get("decision")
     if decision not in (None, "keep", "drop", "edit"):
         raise InputError(f"{where}.decision: expected keep, drop or edit; found {decision!r:.60}")

@@ -73,7 +73,7 @@ def path_in_library(library: Library, row: Row, path: Path | None) -> str:
 def describe_video(
     path: Path | None, page: Path, source: str | None, *, strips: bool, note: Callable[[str], None]
 ) -> Facts:
-    """Return what a page knows of a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
+    """Return the page's facts on a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
 
     Args:
         path: The video; None where it is not here.

@@ -243,7 +243,7 @@ def write(
 
 
 def fingerprint(content: Content) -> str:
-    """Return what tells draws apart; of a blind page it is made of nothing that the page doesn't show.
+    """Return a draw's fingerprint; of a blind page it is made of nothing that the page doesn't show.
 
     Where videos lie differs between reviewers' machines; what is reviewed doesn't.
     """
@@ -283,7 +283,7 @@ def _document(
 
 
 def _films(media_url: str | None, videos: Iterable[page_videos.Facts]) -> str:
-    """Return what a page says of where its films are."""
+    """Return the page's sentence on where its films are."""
     sources = [facts["source"] for facts in videos]
     if media_url is not None:
         return f"The films come from {media_url}"

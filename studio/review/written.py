@@ -69,7 +69,7 @@ class WrittenQuestions(ReviewKind):
         return not self.lacking(marks)
 
     def lacking(self, marks: Marks) -> list[str]:
-        """Return what a question lacks of B.1's requirements, as far as they can be told from its form."""
+        """Return the requirements of B.1 that a question lacks, as far as they can be told from its form."""
         said = [name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()]
         # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10 don't list it).
         skills = {*marks.get("skills", ()), *([CULTURE] if str(marks.get("entity", "")).strip() else [])}
@@ -134,7 +134,7 @@ class WrittenSummary(ReviewSummary):
     unfinished: list[tuple[str, str, list[str]]]
 
     def figures(self) -> dict[str, Any]:
-        """Return how many questions there are by locale and skill, and how many steps a question has."""
+        """Return the questions by locale and skill, and the mean number of steps."""
         items = self.reviews.items
         return {
             "questions": len(self.finished),
@@ -154,7 +154,7 @@ class WrittenSummary(ReviewSummary):
         return [Table(self.heading, ("", "#n"), rows)]
 
     def notes(self) -> list[str]:
-        """Return why questions are left out."""
+        """Return the reasons for leaving questions out."""
         return [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in self.unfinished]
 
     def write(self, path: Path) -> str:
