@@ -134,7 +134,7 @@ def _digest(name: str) -> str:
 
 
 def document(board: Board) -> dict[str, Any]:
-    """Return what the page is made from: declarations (units, columns, benchmarks), groups, rows, the overall table."""
+    """Return the page's data: declarations (units, columns, benchmarks), groups, rows, the overall table."""
     numbers = {group: number for number, group in enumerate(g for groups in board.groups.values() for g in groups)}
     places = {entry.key: number for number, entry in enumerate(board.entries)}
     return {
@@ -194,7 +194,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
-    """Return how many of a group's questions need no watching: column -> runs, and percentage with its interval."""
+    """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
     shares: dict[str, dict[str, Any]] = {}
     found = board.shortcuts.get(group)
     if found is None:
@@ -217,7 +217,7 @@ def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
 
 
 def units() -> dict[str, dict[str, Any]]:
-    """Return how a page prints the units' values."""
+    """Return the units' formats for a page."""
     return {
         name: {"digits": unit.digits, "range": unit.range, "label": "%" if unit.label == "%" else f"of {unit.high:g}"}
         for name, unit in UNITS.items()
@@ -225,7 +225,7 @@ def units() -> dict[str, dict[str, Any]]:
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a page says of a benchmark: title, metrics, facets."""
+    """Return a benchmark's entry for a page: title, metrics, facets."""
     return {
         "id": spec.id,
         "title": spec.title,

@@ -67,7 +67,7 @@ class Added:
     result: Result | None = field(default=None, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what scripts read."""
+        """Return the object that scripts read."""
         metrics = self.metrics and {name: metric.model_dump(mode="json") for name, metric in self.metrics.items()}
         return {
             "source": str(self.source),
@@ -143,7 +143,7 @@ def add(
     judged_elsewhere = _judged_elsewhere(given)
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    done = [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
+    done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
     return list(_told_apart(done, store))
 
 
@@ -206,7 +206,7 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
                 raise
             refused.append(Added(path, "refused", why=str(error)))
     given = [_read_given(folder) for folder in folders]
-    return [*refused, *_each(partial(_refusing, _check_one), given, workers)]
+    return [*refused, *_spread(partial(_refusing, _check_one), given, workers)]
 
 
 def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
@@ -247,7 +247,7 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
     )
 
 
-def _each(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
+def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
     if workers.alone(len(given)):
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
@@ -264,7 +264,7 @@ def _afresh(work: Callable[..., Added], folder: Path) -> Added:
 
 
 def _place(given: _Given) -> Hashable:
-    """Return what results have in common of which one takes the other's place; the folder where that is not known."""
+    """Return the key of results of which one takes the other's place; the folder where that is not known."""
     try:
         return key_of(given.result) if given.result is not None else given.folder
     except Exception:  # noqa: BLE001 - said when it is its turn
@@ -276,7 +276,7 @@ _known = KnownRows()
 
 def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | None, about: About | None) -> Added:
     if rejudge is None and about is None and given.result is not None:
-        place = _same(given.folder, given.result, store)
+        place = _same_bytes(given.folder, given.result, store)
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
@@ -315,8 +315,8 @@ def _refuse_links(path: Path, store: Path) -> None:
             raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
-def _same(folder: Path, result: Result, store: Path) -> Path | None:
-    """Return where these very bytes lie in the store, verified; None where they don't."""
+def _same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
+    """Return the folder in which these very bytes lie in the store, verified; None without one."""
     place = place_of(result, store)
     if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
         return None

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
+from reelbench.registry import bounds
 from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record
 from reelbench.registry.reasons import Reason
 
@@ -186,12 +187,20 @@ class PresetRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "preset", "ranker"})
+    added = frozenset(
+        {"answering", "audio", "candidates", "frames_unlike", "label", "language", "merged", "preset", "ranker"}
+    )
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
-        description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
+        description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
+        "they couldn't be counted; empty where nothing is known.",
+    )
+    frames_unlike: dict[Name, Count] | None = Field(
+        default=None,
+        description="Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
+        "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
@@ -229,6 +238,13 @@ class SettingsRecord(Record):
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
 
     @property
+    def shown_otherwise(self) -> str:
+        """What was shown otherwise than was asked for, in words; empty where nothing was, or nobody knows."""
+        unlike = self.frames_unlike or {}
+        words = {"frames": "were shown other frames than asked for", "times": "were told other times than shown"}
+        return ", ".join(f"{number} {words.get(what, what)}" for what, number in unlike.items())
+
+    @property
     def sound(self) -> Audio:
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:
@@ -256,7 +272,7 @@ class JudgeRecord(Record):
 
     added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
 
-    requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
+    requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: dict[Name, Count] = Field(
         default_factory=dict, description="Model id that the server returned -> replies."
     )
@@ -328,7 +344,7 @@ class Provenance(Record):
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
-    note: str | None = Field(default=None, max_length=10_000)
+    note: str | None = Field(default=None, max_length=bounds.NOTE)
     defaults: dict[str, str] | None = Field(
         None, description="Option -> what a `reelbench.toml` set it to, where one did."
     )
@@ -370,7 +386,7 @@ class Result(Record):
     metrics: Metrics
     breakdowns: Breakdowns
     counts: Counts
-    software: dict[str, str]
+    software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
     provenance: Provenance
     answers: int = Field(
         default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
@@ -418,7 +434,12 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
+    added = frozenset(
+        {
+            *("tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"),
+            *("frame_times_told", "frames_arrived"),
+        }
+    )
 
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
@@ -440,6 +461,16 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
+    frame_times_told: list[Amount] | None = Field(
+        default=None,
+        description="Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
+        "absent where these were told, or none.",
+    )
+    frames_arrived: Count | Literal["unknown"] | None = Field(
+        default=None,
+        description="Frames that reached the model, repeats counted, where they were others than handed over; "
+        "`unknown` where they couldn't be counted; absent where they were the same.",
+    )
     subtitles: Count | None = Field(
         default=None,
         description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "

@@ -47,7 +47,7 @@ def drained(entries: list[EntryT]) -> Iterator[EntryT]:
 
 
 def described(value: object) -> str:
-    """Return what a value is, for an error: the keys of an object, else its type."""
+    """Return a value's description for an error: the keys of an object, else its type."""
     return ", ".join(sorted(value)) if is_object(value) else type(value).__name__
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.registry import discovery
+from reelbench.registry import bounds, discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
@@ -286,6 +286,7 @@ def read(folder: Path) -> Result:
     `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
     """
     path = folder / RESULT_FILE
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.RESULT_BYTES)
     try:
         result = Result.model_validate(read_json(path))
     except ValidationError as error:

@@ -87,7 +87,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":
-    """Return what `--per` says; InputError where it is wrong, or an `other` option that draws is given too."""
+    """Return the strata of `--per`; InputError where it is wrong, or an `other` option that draws is given too."""
     from reelbench.registry.strata import Strata
 
     if per is None:
@@ -185,7 +185,7 @@ def reports_status(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def given(context: typer.Context, *, only: str = "") -> list[str]:
-    """Return what was given on the command line, as words that give it again: for a hint that repeats it.
+    """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Args:
         context: The command's.
@@ -212,7 +212,7 @@ ChoiceT = TypeVar("ChoiceT", "FrameSampling", "Candidates", "Answering")
 
 
 def chosen(spec: str | None, kind: type[ChoiceT]) -> ChoiceT | None:
-    """Return what an option's spec chooses, or the environment where the option was not given."""
+    """Return the choice of an option's spec, or of the environment where the option was not given."""
     return kind.parse(spec) if spec is not None else kind.from_environment()
 
 
