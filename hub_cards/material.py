@@ -159,5 +159,5 @@ def _split_of(spec: BenchmarkSpec, path: Path) -> str:
 
 
 def data_path(split: str) -> str:
-    """Return where a split's rows lie in a dataset repository."""
+    """Return the path of a split's rows in a dataset repository."""
     return f"{DATA_FOLDER}/{split}.parquet"

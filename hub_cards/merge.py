@@ -77,7 +77,7 @@ def _refuse_another_card(card: Card, text: str, where: str) -> None:
 
 
 def config_name(existing: str | None) -> str:
-    """Return what our configuration is called beside those that a README declares."""
+    """Return our configuration's name beside those that a README declares."""
     others = [config for config in _declared_configs(existing) if not _is_ours(config)]
     return OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
 
@@ -298,7 +298,7 @@ def _appended(block: str, node: yaml.SequenceNode, added: list[Any]) -> tuple[in
 
 
 def _end_of(node: yaml.Node) -> int:
-    """Return where a value ends; what YAML states for a block is where the next one begins, behind the comments."""
+    """Return the end of a value; YAML's own mark of a block is where the next one begins, behind the comments."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

@@ -50,7 +50,7 @@ class CostEstimate:
 
 
 def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions) -> list[CostEstimate]:
-    """Return what judging the answered ones of `items` would take, judge by judge; nothing is asked."""
+    """Return the cost of judging the answered ones of `items`, judge by judge; nothing is asked."""
     if spec.judge is None:
         return []
     answered = [item for item in items if item.reason is None]

@@ -182,7 +182,7 @@ class Live:
         self._tried = False
 
     def judge(self, item: Item) -> Verdict | None:
-        """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
+        """Return the judge's verdict on an item, or None where no judge was named or it can't be set up."""
         if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
             return None
         judge = self._started()

@@ -142,7 +142,7 @@ def subset(spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[st
 
 
 def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, before: str | None = None) -> str | None:
-    """Return why a result says too little of its task to be ranked, or None.
+    """Return the reason for which a result says too little of its task to be ranked, or None.
 
     Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with which it is ranked by
     its lower bound, nor those without media, which make it a result on a part of the split.

@@ -1,7 +1,7 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -257,10 +257,22 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
     for row in rows:
         if row.stored is not None and (row.key in chosen if chosen else row.unranked is None):
             tables[replace(row.group, subset=row.stored.check.subset)].append(row)
-    for members in tables.values():
+    for members in tables.values() if chosen else map(_with_most, tables.values()):
         # Rows of one group lack the very same items.
         if len({row.group for row in members}) > 1 or (chosen and len(members) > 1):
             yield from _restricted(members)
+
+
+_SHARE = 0.9
+"""Share of a table's videos that a run must have had to say on which all are compared."""
+
+
+def _with_most(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
+    """The rows that had most of the videos that half of them, or more, had: one with a few decides for nobody."""
+    had = [videos_had(ranked_samples(row.stored)) if row.stored is not None else set[str]() for row in rows]
+    counts = Counter(video for videos in had for video in videos)
+    usual = {video for video, number in counts.items() if 2 * number >= len(rows)}
+    return [row for row, videos in zip(rows, had, strict=True) if len(videos & usual) >= _SHARE * len(usual)]
 
 
 def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:

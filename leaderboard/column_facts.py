@@ -17,7 +17,7 @@ from reelbench.stats import intervals
 
 
 def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
-    """Return what a run's record says, by the names of the columns that show it."""
+    """Return the facts of a run's record, by the names of the columns that show them."""
     spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     read = counts.items and spec.row_kind != "open"
@@ -60,14 +60,14 @@ def _preset(preset: PresetRecord | None) -> str | None:
 
 
 def _intervals(result: Result) -> str | None:
-    """Return how a result's intervals were made; None where as today, or where it has none."""
+    """Return the method of a result's intervals; None where it is today's, or where it has none."""
     if result.interval == intervals.METHOD or not any(metric.ci95 for metric in result.metrics.values()):
         return None
     return result.interval
 
 
 def _times(frames: str) -> str | None:
-    """Return how frames were given their times: `text` or `none`; None where no frames of ours were shown."""
+    """Return the source of frames' times: `text` or `none`; None where no frames of ours were shown."""
     if frames.partition(",")[0] in ("native", "none", "unknown"):
         return None
     match = re.search(r",times=(\w+)", frames)
@@ -92,7 +92,7 @@ class Usage:
 
 
 def mean_usage(stored: StoredResult) -> Usage:
-    """Return what an item of a stored result took; InputError where its samples can't be read."""
+    """Return the mean usage of an item of a stored result; InputError where its samples can't be read."""
     judge, items = stored.result.judge, stored.result.counts.items
     judge_cost = judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
     text = read_text(stored.folder / result_files.SAMPLES_FILE)

@@ -167,7 +167,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         open_weights=_open_weights(result),
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note=result.provenance.note or "",
+        note="; ".join(filter(None, (result.provenance.note, result.settings.shown_otherwise))),
         about=about,
         facts=column_facts.facts(stored, shown),
         stored=stored,
@@ -245,7 +245,17 @@ def _setting(spec: BenchmarkSpec, about: About) -> str:
     return about.setting or ("fine-tuned" if trained else "run")
 
 
-_NOT_PROTOCOL = {"frames", "frames_given", "audio", "preset", "prompt_sha256", "generation", "seed", "limit"}
+_NOT_PROTOCOL = {
+    "frames",
+    "frames_given",
+    "frames_unlike",
+    "audio",
+    "preset",
+    "prompt_sha256",
+    "generation",
+    "seed",
+    "limit",
+}
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
 
 

@@ -72,7 +72,7 @@ class FirstFiled:
         self._said: dict[object, str] = {}
 
     def differs(self, one: Filed) -> str | None:
-        """Return how a result differs from the first of its table, in words that all of the same have; or None.
+        """Return the difference between a result and the first of its table, in fixed words; or None.
 
         A result that doesn't state what was asked, as older ones, is taken to be like the first.
         """

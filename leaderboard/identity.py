@@ -168,7 +168,7 @@ def settings_hash(result: Result, *, rows: bool = True) -> str:
         "split": result.benchmark.split,
         "adapter": result.model.adapter,
         "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
         "judge": judge and asked_of(judge),
     }
     if judge is not None:
@@ -185,13 +185,13 @@ def settings_hash(result: Result, *, rows: bool = True) -> str:
 
 
 def asked_of(judge: JudgeRecord) -> dict[str, Any]:
-    """Return what of a judge's record says who was asked, and how."""
+    """Return the part of a judge's record that says who was asked, and how."""
     asked = {"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
     return judge.model_dump(mode="json", include=asked)
 
 
 def answers_key(result: Result) -> str:
-    """Return what two results of the same answers have in common, whoever judged them."""
+    """Return the key that results of the same answers share, whoever judged them."""
     return key_of(result.model_copy(update={"judge": None}))
 
 

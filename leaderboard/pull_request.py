@@ -19,6 +19,7 @@ from typing import Literal
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
+from reelbench.registry import bounds
 from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
@@ -30,7 +31,7 @@ from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
-LARGEST = 200_000_000
+LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
 _FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)
@@ -83,7 +84,7 @@ class PullRequests:
             return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
 
     def author(self, number: int) -> str:
-        """Return who opened a pull request."""
+        """Return the account that opened a pull request."""
         with self._repository.errors_in_one_line():
             return self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset").author
 
@@ -122,7 +123,7 @@ class PullRequests:
             return "commented"
 
     def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
-        """Return what is to be said of a pull request, None where that is nothing; `tell` gets what is offered first.
+        """Return the comment on a pull request, None where there is nothing to say; `tell` gets what is offered first.
 
         Args:
             number: The pull request.

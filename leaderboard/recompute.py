@@ -6,7 +6,7 @@ the benchmark's data is on this machine, ids, targets, videos and labels are its
 the very questions they answer.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ from reelbench.leaderboard import against_data, differences, identity, replies, 
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
-from reelbench.registry import discovery
+from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
 from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, first_line, first_of
@@ -73,10 +73,11 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         MismatchError: Something does not match.
         InputError: A file is missing, a link, or not of the schema.
     """
-    path = folder / result_files.SAMPLES_FILE
+    path = result_files.samples_of(folder)
     for file in (folder / result_files.RESULT_FILE, path, folder / calibration_file.FILE):
         if file.is_symlink():
             raise MismatchError(f"{file}: is a link; a result is taken with files of its own")
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SAMPLES_BYTES)
     result = result or result_files.read(folder)
     spec = _spec(folder, result)
     if not path.is_file():
@@ -88,7 +89,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             f"{folder}: samples.jsonl has the sha256 {digest[:12]}…, result.json states {stated[:12]}…; "
             "the file was changed after scoring"
         )
-    samples = list(result_files.read_samples(folder))
+    samples = _bounded(path, result_files.read_samples(folder))
     rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
@@ -109,10 +110,24 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     )
 
 
+def _bounded(path: Path, samples: Iterator[Sample]) -> list[Sample]:
+    """The samples of a file; InputError where they, or the labels by which they would be parted, are too many."""
+    kept: list[Sample] = []
+    labels: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        kept.append(sample)
+        bounds.hold(f"{path}: items", len(kept), bounds.ITEMS)
+        for facet, of_item in sample.facets.items():
+            labels[facet].update(of_item)
+            bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
+        bounds.hold(f"{path}: facets", len(labels), bounds.LABELS)
+    return kept
+
+
 def mismatches(
     spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
 ) -> list[str]:
-    """Return what of a result doesn't follow from its samples, a line each; text overlap isn't computed again."""
+    """Return the statements of a result that its samples don't bear out; text overlap isn't computed again."""
     if result.benchmark.version != spec.version:
         return []  # the rules of another version made these numbers
     items = _Items(spec, result, samples, rows_here)
@@ -228,10 +243,10 @@ class _Items:
         for sample in self.samples:
             if any(sample.facets.get(name) for name in self._from_tags):
                 self.stated.add("labels")
-            problems = [*self._state(sample), *self._asked(sample)]
+            problems = [*self._state_problems(sample), *self._asked(sample)]
             yield from problems or self._scores(sample)
 
-    def _state(self, sample: Sample) -> Iterator[str]:
+    def _state_problems(self, sample: Sample) -> Iterator[str]:
         where = f"item {sample.id!r}"
         if (sample.state == "scored") != (sample.reason is None):
             yield f"{where}: state {sample.state} with reason {sample.reason}"
@@ -307,7 +322,7 @@ class _Items:
 
 
 def _most_frames(spec: str) -> int | None:
-    """Return how many frames a sampling shows at most; None where it sets no limit, or is another's name for one."""
+    """Return the most frames that a sampling shows; None where it sets no limit, or is another's name for one."""
     try:
         return FrameSampling.parse(spec).frames
     except InputError:

@@ -26,7 +26,7 @@ from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import read_text, replaced
+from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
@@ -56,6 +56,7 @@ def build(
     board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
+    remove_leftovers(out)
     with replaced(out) as aside:
         write(board, aside, workers)
     return board
@@ -133,7 +134,7 @@ def _digest(name: str) -> str:
 
 
 def document(board: Board) -> dict[str, Any]:
-    """Return what the page is made from: declarations (units, columns, benchmarks), groups, rows, the overall table."""
+    """Return the page's data: declarations (units, columns, benchmarks), groups, rows, the overall table."""
     numbers = {group: number for number, group in enumerate(g for groups in board.groups.values() for g in groups)}
     places = {entry.key: number for number, entry in enumerate(board.entries)}
     return {
@@ -193,7 +194,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
-    """Return how many of a group's questions need no watching: column -> runs, and percentage with its interval."""
+    """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
     shares: dict[str, dict[str, Any]] = {}
     found = board.shortcuts.get(group)
     if found is None:
@@ -216,7 +217,7 @@ def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
 
 
 def units() -> dict[str, dict[str, Any]]:
-    """Return how a page prints the units' values."""
+    """Return the units' formats for a page."""
     return {
         name: {"digits": unit.digits, "range": unit.range, "label": "%" if unit.label == "%" else f"of {unit.high:g}"}
         for name, unit in UNITS.items()
@@ -224,7 +225,7 @@ def units() -> dict[str, dict[str, Any]]:
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a page says of a benchmark: title, metrics, facets."""
+    """Return a benchmark's entry for a page: title, metrics, facets."""
     return {
         "id": spec.id,
         "title": spec.title,

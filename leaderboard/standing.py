@@ -68,7 +68,7 @@ def _read(stored: StoredResult) -> list[Sample]:
 
 
 def standing(stored: StoredResult) -> Standing:
-    """Return what a stored result is ranked by."""
+    """Return a stored result's standing: the values that it is ranked by."""
     spec, result, counts = stored.spec, stored.result, stored.result.counts
     several = under_several_ids(result.judge) if result.judge else []
     why = [stored.check.partial] if stored.check.partial else []

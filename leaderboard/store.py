@@ -30,13 +30,12 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
-from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import without_folders
+from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 
@@ -68,7 +67,7 @@ class Added:
     result: Result | None = field(default=None, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what scripts read."""
+        """Return the object that scripts read."""
         metrics = self.metrics and {name: metric.model_dump(mode="json") for name, metric in self.metrics.items()}
         return {
             "source": str(self.source),
@@ -144,7 +143,7 @@ def add(
     judged_elsewhere = _judged_elsewhere(given)
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    done = [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
+    done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
     return list(_told_apart(done, store))
 
 
@@ -207,7 +206,7 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
                 raise
             refused.append(Added(path, "refused", why=str(error)))
     given = [_read_given(folder) for folder in folders]
-    return [*refused, *_each(partial(_refusing, _check_one), given, workers)]
+    return [*refused, *_spread(partial(_refusing, _check_one), given, workers)]
 
 
 def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
@@ -248,7 +247,7 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
     )
 
 
-def _each(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
+def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
     if workers.alone(len(given)):
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
@@ -265,7 +264,7 @@ def _afresh(work: Callable[..., Added], folder: Path) -> Added:
 
 
 def _place(given: _Given) -> Hashable:
-    """Return what results have in common of which one takes the other's place; the folder where that is not known."""
+    """Return the key of results of which one takes the other's place; the folder where that is not known."""
     try:
         return key_of(given.result) if given.result is not None else given.folder
     except Exception:  # noqa: BLE001 - said when it is its turn
@@ -277,13 +276,12 @@ _known = KnownRows()
 
 def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | None, about: About | None) -> Added:
     if rejudge is None and about is None and given.result is not None:
-        place = _same(given.folder, given.result, store)
+        place = _same_bytes(given.folder, given.result, store)
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
     _refuse_unanswered(given.folder, verified.result.counts)
     result = verified.result if about is None else _with_about(verified.result, about)
-    result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -317,10 +315,10 @@ def _refuse_links(path: Path, store: Path) -> None:
             raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
-def _same(folder: Path, result: Result, store: Path) -> Path | None:
-    """Return where these very bytes lie in the store, verified; None where they don't."""
+def _same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
+    """Return the folder in which these very bytes lie in the store, verified; None without one."""
     place = place_of(result, store)
-    if not (place / CHECK_FILE).is_file() or not (folder / result_files.SAMPLES_FILE).is_file():
+    if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
         return None
     check = read_check(place / CHECK_FILE)
     same = (
@@ -328,7 +326,7 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
         and sha256_of(folder / result_files.RESULT_FILE)
         == check.result_sha256
         == sha256_of(place / result_files.RESULT_FILE)
-        and sha256_of(folder / result_files.SAMPLES_FILE) == check.samples_sha256
+        and sha256_of(result_files.samples_of(folder)) == check.samples_sha256
         and _calibration(folder) in (None, check.calibration_sha256)
     )
     return place if same and folder.resolve() != place.resolve() else None
@@ -366,8 +364,10 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         result = _with_about(result, there.model.about)  # what was said once stays said
     result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model_dump() != verified.result.model_dump():
-        document = result_files.as_text(result).encode()
+    written = result_files.as_text(result)
+    stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
+    if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(written))):
+        document = written.encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
     if there is not None:
@@ -384,7 +384,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-    files = {result_files.SAMPLES_FILE: (folder / result_files.SAMPLES_FILE).read_bytes()}
+    files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
     files[result_files.RESULT_FILE] = document
     for source in (place, folder):
         if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):

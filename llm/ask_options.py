@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
 from reelbench.registry import settings
+from reelbench.registry.credentials import refuse_secrets
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
@@ -105,6 +106,7 @@ class AskOptions:
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
         self._check_url()
+        refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
             raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
         for name in ("concurrency", "tries", "max_tokens"):

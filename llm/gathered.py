@@ -21,7 +21,7 @@ class Gathered(Generic[ItemT, ResultT]):
         self._task: asyncio.Task[None] | None = None
 
     async def do(self, item: ItemT) -> ResultT:
-        """Return what `work` makes of an item; what is begun is done, though nobody waits for it any more."""
+        """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
         if self._threads is None:
             return self._work((item,))[0]
         future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()

@@ -49,7 +49,7 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return what asking comes to; an interrupted wait ends the work before it goes on. Not for use in the loop."""
+    """Return the result of asking; an interrupted wait ends the work before it goes on. Not for use in the loop."""
     done, tasks = threading.Event(), list[asyncio.Task[T]]()
 
     def begin() -> None:

@@ -60,7 +60,7 @@ class PatientStore:
         return partial(self._called, there) if callable(there) and name != "replies" else there
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
-        """Return what is kept under those of `keys` that have a reply; what came meanwhile is found in the spool."""
+        """Return the replies kept under those of `keys` that have one; what came meanwhile is found in the spool."""
         return self._patiently(lambda: self._store.get(keys), otherwise=lambda: self._spooled(keys))
 
     def put(self, replies: Sequence[StoredReply]) -> int:
@@ -109,7 +109,7 @@ class PatientStore:
                 return done
 
     def _spooled(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply] | None:
-        """Return what the spool has of `keys`, where that is all of them."""
+        """Return the spooled replies of `keys`, where those are all of them."""
         there = {key: reply for key in keys if (reply := self._spool.get(key)) is not None}
         return there if len(there) == len(set(keys)) else None
 

@@ -24,7 +24,7 @@ ResultT = TypeVar("ResultT")
 
 
 def pending_shown(replies: int) -> str:
-    """Return what the user is told of replies that are under way in a batch."""
+    """Return the note on replies that are under way in a batch."""
     return f"{replies} wait for replies in a batch; the same command again collects them and goes on"
 
 
@@ -89,7 +89,7 @@ class Runner:
             await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
 
     async def results(self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]) -> list[ResultT]:
-        """Return what `work` made of each item, in their order; the askers are there meanwhile, and closed then."""
+        """Return the result of `work` on each item, in their order; the askers are there meanwhile, and closed then."""
         async with AsyncExitStack() as stack:
             for asker in self._askers:
                 await stack.enter_async_context(asker)

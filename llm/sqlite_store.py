@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from reelbench.llm.reply import REPLY_FIELDS, Reply, checksum
 from reelbench.llm.store import AT_ONCE, Claimed, Limit, Ran, ReplyStore, Step, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import is_alive
 
 SCHEMA = 4
 """1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum. 3: batches. 4: replies that may have been
@@ -174,7 +175,9 @@ class SqliteStore(ReplyStore):
         """Return the batches of a model on a server, the oldest first."""
         command = "SELECT token, id, at, pid FROM batches WHERE model = ? AND host = ? ORDER BY at"
         rows = self._do(lambda file: file.execute(command, (model, host)).fetchall())
-        return [StoredBatch(token, name, at, held=pid != os.getpid() and _alive(pid)) for token, name, at, pid in rows]
+        return [
+            StoredBatch(token, name, at, held=pid != os.getpid() and is_alive(pid)) for token, name, at, pid in rows
+        ]
 
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
@@ -368,16 +371,6 @@ class SqliteStore(ReplyStore):
             else:
                 what, todo = f"it can't be used ({error})", "make it writable, or set REELBENCH_HOME to another folder"
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _state_of(connection: sqlite3.Connection, key: bytes, owner: str, now: float) -> Claimed:

@@ -256,7 +256,7 @@ def open_result(folder: str | Path) -> Scored:
     if os.path.exists(place):  # noqa: PTH110 - of a name that no file can have it says no
         place = result_files.folder_of_one(place)
     result = result_files.read(place)
-    changed = sha256_of(place / result_files.SAMPLES_FILE) != result.provenance.samples_sha256
+    changed = sha256_of(result_files.samples_of(place)) != result.provenance.samples_sha256
     asked = result_files.read_questions(place)
     return Scored(
         result.benchmark.id,

@@ -13,11 +13,13 @@ import logging
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from reelbench.registry import settings
@@ -53,6 +55,8 @@ def manifests() -> list[Any]:
         _leave_out_absent()
         _know_the_model()
         _patch_adapters()
+        _keep_no_failure()
+        _say_it_in_one_line()
         _spare_a_local_server_the_key()
         _look_at_the_address()
         return list(_models())
@@ -143,6 +147,36 @@ def _patch_adapters() -> None:
 
     if not _replace(ModelRegistryV2, "get_model_class", _LOOK_UP, _patched):
         log.warning("this lmms-eval looks adapters up in a way that reelbench does not know; no beams")
+
+
+def _keep_no_failure() -> None:
+    """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    original = ResponseCache.__dict__.get("_is_valid_response")
+    if not isinstance(original, staticmethod) or getattr(original.__func__, _MARK, False):
+        return
+
+    @wraps(original.__func__)
+    def is_valid(response: Any, request_type: str) -> bool:  # noqa: ANN401
+        from reelbench.scoring import aggregation
+
+        text = getattr(response, "text", response)
+        failed = isinstance(text, str) and aggregation.is_failure(text)
+        return not failed and original.__func__(response, request_type)
+
+    setattr(is_valid, _MARK, True)
+    ResponseCache._is_valid_response = staticmethod(is_valid)  # type: ignore[method-assign]  # noqa: SLF001
+
+
+def _say_it_in_one_line() -> None:
+    """Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on what ended a run."""
+    program = sys.modules.get("lmms_eval.__main__")
+    of_run = settings.JUDGE.name in os.environ and not settings.JUDGE.is_set  # it asks the judge afterwards
+    if of_run and "DEBUG" not in sys.argv:
+        quiet = SimpleNamespace(**{**vars(traceback), "print_exc": lambda *_, **__: None})
+        if program is not None and getattr(program, "traceback", None) is traceback:
+            program.traceback = quiet  # type: ignore[attr-defined] - what its own code calls so
 
 
 def _patched(original: Callable[..., type]) -> Callable[..., type]:

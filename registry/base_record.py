@@ -15,12 +15,13 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from reelbench.registry import bounds
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.values import is_array, is_object
 
 LARGEST = 2**53 - 1
 """The largest whole number that every reader of JSON has exactly; no count of ours comes near."""
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
-_LONGEST_TEXT = 1_000_000
 _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
 
@@ -40,8 +41,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError(f"{part} is not a number that JSON has")
             if isinstance(part, int) and abs(part) > _LARGEST_SETTING:
                 raise ValueError("a whole number in it is larger than 2^64")
-            if isinstance(part, str) and len(part) > _LONGEST_TEXT:
-                raise ValueError(f"a text in it has {len(part)} characters, at most {_LONGEST_TEXT} are taken")
+            if isinstance(part, str) and len(part) > bounds.TEXT:
+                raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
         level = [inner for part in level for inner in _parts(part)]
     return value
 
@@ -50,10 +51,12 @@ Count = Annotated[int, Field(ge=0, le=LARGEST)]
 """How many of something."""
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 """Seconds, dollars: finite, and never negative."""
-Name = Annotated[str, Field(max_length=1000)]
+Name = Annotated[str, Field(max_length=bounds.NAME)]
 """What a page or a table shows in one line."""
 Plain = Annotated[Any, AfterValidator(_plain)]
 """Any JSON value whose numbers and texts every reader can hold."""
+Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)]
+"""What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
 
 class Record(BaseModel):
@@ -63,7 +66,7 @@ class Record(BaseModel):
     older record keeps its bytes and its hashes.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=_LONGEST_TEXT)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=bounds.TEXT)
     added: ClassVar[frozenset[str]] = frozenset()
 
     def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it

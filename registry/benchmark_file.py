@@ -94,7 +94,7 @@ class Block:
     line: int
 
     def error(self, what: str, key: str = "") -> InputError:
-        """Return what to raise for a key, or for the whole mapping."""
+        """Return the error for a key, or for the whole mapping."""
         return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
 
     def only(self, known: Sequence[str]) -> None:
@@ -260,7 +260,7 @@ class _Declaration:
             **self._span_unit(columns),
         )
         languages = top.texts("languages") or ("en",)
-        extras = tuple(self._extra(name) for name in self._extras(columns))
+        extras = tuple(self._extra_column(name) for name in self._extras(columns))
         splits = self._splits()
         first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
@@ -359,7 +359,7 @@ class _Declaration:
         return {name: block.required(name) for name in block.values}
 
     def _places(self) -> list[str]:
-        """Return what the prompt names."""
+        """Return the names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
             if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
@@ -376,7 +376,7 @@ class _Declaration:
         named = [*self._places(), *(name for name in (DURATION.name, "reasoning") if name in columns)]
         return [name for name in dict.fromkeys(named) if name not in given]
 
-    def _extra(self, name: str) -> Column:
+    def _extra_column(self, name: str) -> Column:
         if name == DURATION.name:
             return DURATION
         if name == "reasoning":

@@ -1,21 +1,45 @@
 """What of an address or a setting is nobody's business: user, password, what a query holds, headers and keys."""
 
+import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>,;]+", re.IGNORECASE)
 HIDDEN = "***"
 
-_KIND = r"(?:api[_-]?key|key|token|secret|password|passwd|pwd|auth|authorization|cookie|credentials?)"
+_KIND = (
+    r"(?:api[_-]?key|(?:access|auth|private|secret|client|session|refresh|bearer|hf|openai)?[_-]?"
+    r"(?:key|token|secret)|password|passphrase|passwd|pass|pwd|auth|authorization|cookie|credentials?)"
+)
 _SECRET_NAME = re.compile(rf"(?:.*[^a-z0-9])?{_KIND}", re.IGNORECASE | re.DOTALL)
-# In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
+# In a text that holds an object (`{'Authorization': 'Bearer …'}`), what may stand behind a scheme of its own, and keys
+# by the form that their servers give them.
 _IN_TEXT = re.compile(
-    rf"""([\w-]*{_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+""",
+    rf"""([\w-]*{_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+"""
+    r"|\b(?:sk-|hf_|gh[opsur]_|xox[abpr]-|AKIA|AIza|eyJ)[\w.-]{16,}",
     re.IGNORECASE,
 )
+SHORTEST = 8
+"""Characters of a key at least: shorter ones stand in any text."""
+
+
+def known_secrets() -> Iterator[tuple[str, str]]:
+    """Yield the keys that the environment holds, each with its variable's name."""
+    for name, value in os.environ.items():
+        if name.endswith(("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")) and len(value) >= SHORTEST:
+            yield name, value
+
+
+def without_known(text: str) -> str:
+    """Return `text` rid of the keys that the environment holds."""
+    for _, value in known_secrets():
+        text = text.replace(value, HIDDEN)
+    return text
 
 
 def without_credentials(text: str) -> str:
@@ -24,18 +48,39 @@ def without_credentials(text: str) -> str:
 
 
 def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold."""
+    """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold.
+
+    Numbers, truth values and other texts stay as they are: keys of replies are made of them.
+    """
     if is_object(value):
         return {
             without_secrets(name): without_secrets(part)
             for name, part in value.items()
-            if not _SECRET_NAME.fullmatch(str(name))
+            if not (_SECRET_NAME.fullmatch(str(name)) and isinstance(part, str | list | dict))
         }
     if is_array(value):
         return [without_secrets(part) for part in value]
     if not isinstance(value, str):
         return value
-    return _IN_TEXT.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", without_credentials(value))
+    return _IN_TEXT.sub(
+        lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", without_known(without_credentials(value))
+    )
+
+
+def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Raise InputError where a value that goes on record holds a secret, before anything is done with it."""
+    if without_secrets(value) != value:
+        raise InputError(
+            f"{what}: looks like a key, a password or an address with one, and it goes on record; keys stand in "
+            "REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
+        )
+
+
+def refuse_known(words: Sequence[str]) -> None:
+    """Raise InputError where a command line repeats a key that the environment holds: results record what was typed."""
+    for name, value in known_secrets():
+        if any(value in word for word in words):
+            raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
 
 
 def _bare(address: str) -> str:

@@ -10,13 +10,13 @@ import re
 from dataclasses import asdict
 from typing import Any
 
+from reelbench.registry import bounds
 from reelbench.registry.benchmark_file import formats_module, our_room
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
-_LONGEST, _LONGEST_TEXT = 200_000, 5_000  # characters: of all of it, and of one text
 
 
 def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
@@ -63,10 +63,11 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
 
 def _check(document: dict[str, Any]) -> None:
     """Refuse what a stranger's word may not do: be endless, lead out of our folders, or open an address."""
-    if len(json.dumps(document)) > _LONGEST:
-        raise InputError(f"has more than {_LONGEST} characters")
-    if long := next((name for name in _TEXTS if len(str(document.get(name) or "")) > _LONGEST_TEXT), None):
-        raise InputError(f"{long} has more than {_LONGEST_TEXT} characters")
+    bounds.hold("characters of it", len(json.dumps(document)), bounds.DECLARATION)
+    for name in _TEXTS:
+        bounds.hold(f"characters of {name}", len(str(document.get(name) or "")), bounds.DECLARED_TEXT)
+    titled = [document, *(document.get("metrics") or ()), *(document.get("facets") or ())]
+    bounds.hold("characters of a title", max(len(str(part.get("title") or "")) for part in titled), bounds.TITLE)
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}

@@ -168,7 +168,7 @@ def _declared(document: str) -> BenchmarkSpec:
 
 
 def _rules(spec: BenchmarkSpec) -> tuple[object, ...]:
-    """Return what numbers and labels follow from; titles and the like may be put otherwise."""
+    """Return the rules that numbers and labels follow from; titles and the like may be put otherwise."""
     return spec.version, scoring_sha256(spec), [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
 
 

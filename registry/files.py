@@ -1,11 +1,13 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
 import errno
+import glob
 import hashlib
 import io
 import json
 import logging
 import os
+import platform
 import re
 import secrets
 import shutil
@@ -19,6 +21,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
 
+from reelbench.registry import bounds
+from reelbench.registry.credentials import without_known
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -30,7 +34,6 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 LONGEST_NAME = 255
 """Bytes of a file's name, on every file system that we know of."""
 
-_DEPTH = 100
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
@@ -39,7 +42,30 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 def _aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    return path.with_name(f".{path.name}.{os.getpid()}-{_machine()}-{secrets.token_hex(4)}.tmp")
+
+
+@cache
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine has that number."""
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):  # no system counts so far
+            return False
+    return True
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes of this machine that were ended left beside a folder that they wrote anew."""
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_machine()}-*.tmp"):
+        process = leftover.name.removeprefix(f".{folder.name}.").partition("-")[0]
+        if process.isdecimal() and not is_alive(int(process)):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def is_aside(path: Path) -> bool:
@@ -129,7 +155,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, document: object) -> None:
     """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_text(path, without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n")
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
@@ -140,7 +166,7 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def address(path: Path, page: Path) -> str:
-    """Return how a page that is opened from a disk names a file: relative where it lies beside or below the page."""
+    """Return a file's address in a page that is opened from a disk: relative where it lies beside or below the page."""
     path, folder = path.absolute(), page.absolute().parent
     if path.is_relative_to(folder):
         return quote(path.relative_to(folder).as_posix())
@@ -233,7 +259,7 @@ class Decoder:
             # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
             self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
-            if text.count("[") + text.count("{") > _DEPTH:
+            if text.count("[") + text.count("{") > bounds.DEPTH:
                 self._refuse_deep(value)
             return _valid(value) if self._half else value
         except RecursionError:
@@ -258,7 +284,7 @@ class Decoder:
 
     def _refuse_deep(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
         level = [value]
-        for _ in range(_DEPTH):
+        for _ in range(bounds.DEPTH):
             level = [
                 part
                 for container in level
@@ -270,7 +296,8 @@ class Decoder:
         raise self._too_deep()
 
     def _too_deep(self) -> InputError:
-        return InputError(f"{self._where}: lists and objects are nested more than {_DEPTH} deep; no file of ours is")
+        what = f"lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"
+        return InputError(f"{self._where}: {what}")
 
 
 def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from reelbench.registry.base_record import LARGEST, Amount, Count, Name, OptionScore, Plain, Record
+from reelbench.registry import bounds
+from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
@@ -118,7 +119,7 @@ class ModelRecord(Record):
     id: Name
     revision: Name | None = None
     adapter: Name | None = None
-    args: dict[str, Plain] = Field(default_factory=dict)
+    args: Free = Field(default_factory=dict)
     about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
 
 
@@ -132,7 +133,7 @@ class RankerRecord(Record):
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
-    sampling: dict[str, Plain] | None = Field(
+    sampling: Free | None = Field(
         default=None, description="Sent with every request (`temperature`, `seed`, …); absent where nothing was."
     )
 
@@ -148,7 +149,7 @@ class MergedRecord(Record):
         "`other-judge`, or `ids`, those that a file named."
     )
     asked_again: Count = Field(description="How many.")
-    generation: dict[str, Plain] = Field(description="The earlier result's, by which the others were asked.")
+    generation: Free = Field(description="The earlier result's, by which the others were asked.")
     compared_with: str | None = Field(
         default=None, description="Of `disagree`, the other result's samples: a hash, as above."
     )
@@ -186,12 +187,20 @@ class PresetRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "preset", "ranker"})
+    added = frozenset(
+        {"answering", "audio", "candidates", "frames_unlike", "label", "language", "merged", "preset", "ranker"}
+    )
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
-        description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
+        description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
+        "they couldn't be counted; empty where nothing is known.",
+    )
+    frames_unlike: dict[Name, Count] | None = Field(
+        default=None,
+        description="Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
+        "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
@@ -224,9 +233,16 @@ class SettingsRecord(Record):
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
     )
-    generation: dict[str, Plain] = Field(default_factory=dict)
+    generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
+
+    @property
+    def shown_otherwise(self) -> str:
+        """What was shown otherwise than was asked for, in words; empty where nothing was, or nobody knows."""
+        unlike = self.frames_unlike or {}
+        words = {"frames": "were shown other frames than asked for", "times": "were told other times than shown"}
+        return ", ".join(f"{number} {words.get(what, what)}" for what, number in unlike.items())
 
     @property
     def sound(self) -> Audio:
@@ -256,7 +272,7 @@ class JudgeRecord(Record):
 
     added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
 
-    requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
+    requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: dict[Name, Count] = Field(
         default_factory=dict, description="Model id that the server returned -> replies."
     )
@@ -264,7 +280,7 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: dict[str, Plain] | None = Field(default=None, description="What else was sent with every request.")
+    extra: Free | None = Field(default=None, description="What else was sent with every request.")
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
@@ -328,7 +344,7 @@ class Provenance(Record):
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
-    note: str | None = Field(default=None, max_length=10_000)
+    note: str | None = Field(default=None, max_length=bounds.NOTE)
     defaults: dict[str, str] | None = Field(
         None, description="Option -> what a `reelbench.toml` set it to, where one did."
     )
@@ -370,7 +386,7 @@ class Result(Record):
     metrics: Metrics
     breakdowns: Breakdowns
     counts: Counts
-    software: dict[str, str]
+    software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
     provenance: Provenance
     answers: int = Field(
         default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
@@ -418,7 +434,12 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
+    added = frozenset(
+        {
+            *("tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"),
+            *("frame_times_told", "frames_arrived"),
+        }
+    )
 
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
@@ -440,6 +461,16 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
+    frame_times_told: list[Amount] | None = Field(
+        default=None,
+        description="Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
+        "absent where these were told, or none.",
+    )
+    frames_arrived: Count | Literal["unknown"] | None = Field(
+        default=None,
+        description="Frames that reached the model, repeats counted, where they were others than handed over; "
+        "`unknown` where they couldn't be counted; absent where they were the same.",
+    )
     subtitles: Count | None = Field(
         default=None,
         description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "

@@ -20,13 +20,13 @@ import platform
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import is_alive, read_json, write_text
 from reelbench.registry.progress import Show
 from reelbench.registry.values import described, is_number, is_object
 
@@ -111,16 +111,7 @@ def read_status(path: Path) -> dict[str, Any]:
     if status.get("what") and status["done"] is None:
         raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()
-    return {**status, "state": "gone"} if here and not _alive(int(status.get("pid") or 0)) else dict(status)
-
-
-def _alive(pid: int) -> bool:
-    with suppress(PermissionError):
-        try:
-            os.kill(pid, 0)
-        except (ProcessLookupError, OverflowError):  # no system counts so far
-            return False
-    return True
+    return {**status, "state": "gone"} if here and not is_alive(int(status.get("pid") or 0)) else dict(status)
 
 
 def _now() -> str:

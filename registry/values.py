@@ -47,8 +47,16 @@ def drained(entries: list[EntryT]) -> Iterator[EntryT]:
 
 
 def described(value: object) -> str:
-    """Return what a value is, for an error: the keys of an object, else its type."""
+    """Return a value's description for an error: the keys of an object, else its type."""
     return ", ".join(sorted(value)) if is_object(value) else type(value).__name__
+
+
+def texts_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the texts of a JSON value, at any depth; the names in its objects are none."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if is_object(value) else value if is_array(value) else ():
+        yield from texts_in(part)
 
 
 def without_folders(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -6,11 +6,13 @@ on: no store takes it and nothing publishes it.
 
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
+import time
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +22,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.registry import discovery
+from reelbench.registry import bounds, discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
@@ -28,6 +30,7 @@ from reelbench.registry.files import (
     is_aside,
     read_json,
     read_jsonl,
+    read_record,
     read_text,
     sha256_of,
     write_jsonl,
@@ -53,11 +56,16 @@ from reelbench.scoring.aggregation import ScoredItems, answered
 from reelbench.scoring.videos import media_record
 from reelbench.stats import intervals
 
+log = logging.getLogger("reelbench")
+
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
+_WAITING = f".{SAMPLES_FILE}.{{}}.tmp"
 QUESTIONS_FILE = "questions.jsonl"
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+_ENDED_S = 3600
+"""Seconds after which what waits for its place was left by a process that was ended."""
 _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
 
 
@@ -136,7 +144,7 @@ def write(
 @contextmanager
 def _samples_aside(folder: Path) -> Generator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / f".{SAMPLES_FILE}.{os.getpid()}.tmp"
+    aside = folder / _WAITING.format(os.getpid())
     try:
         yield aside
     finally:
@@ -145,36 +153,42 @@ def _samples_aside(folder: Path) -> Generator[Path]:
 
 def _put(folder: Path, samples: Path, digest: str, result: str) -> None:
     """Put both files in their places; meanwhile the samples lie under their hash, by which the result names them."""
-    waiting = _waiting(folder, digest)
+    waiting = folder / _WAITING.format(digest)
     samples.replace(waiting)
     try:
         write_text(folder / RESULT_FILE, result)
     except BaseException:
         waiting.unlink(missing_ok=True)
         raise
-    _put_samples(folder, digest)
-
-
-def _waiting(folder: Path, digest: str) -> Path:
-    return folder / f".{SAMPLES_FILE}.{digest}.tmp"
-
-
-def _put_samples(folder: Path, digest: str) -> None:
-    """Put the samples of this hash in their place, if a process was ended before it could."""
-    waiting = _waiting(folder, digest)
-    if not waiting.is_file() or waiting.is_symlink():
-        return
-    try:
+    with suppress(FileNotFoundError):  # another process with the same samples was faster
         waiting.replace(folder / SAMPLES_FILE)
-    except FileNotFoundError:  # another process was faster
-        return
-    except OSError as error:
-        raise InputError(f"{waiting}: can't be renamed to {SAMPLES_FILE} ({error.strerror}); rename it") from None
+    for left in folder.glob(_WAITING.format("*")):
+        if left.lstat().st_mtime < time.time() - _ENDED_S:
+            left.unlink(missing_ok=True)
+
+
+def samples_of(folder: Path) -> Path:
+    """Return where a result's samples lie: `samples.jsonl`; nothing is renamed or repaired.
+
+    Where a process was ended before it could put them there they lie beside, under their hash, which the result states
+    and their bytes have. Anything else of such a name is none of ours: that is said, and it is not read.
+    """
+    samples = folder / SAMPLES_FILE
+    for waiting in sorted(folder.glob(_WAITING.format("*"))):
+        digest = waiting.name.removesuffix(".tmp").rpartition(".")[2]
+        if not _SHA256.fullmatch(digest):
+            continue  # another process is writing it
+        provenance = (read_record(folder / RESULT_FILE) or {}).get("provenance")
+        stated = provenance.get("samples_sha256") if is_object(provenance) else None
+        if digest == stated and not waiting.is_symlink() and sha256_of(waiting) == digest:
+            return waiting
+        log.warning("%s: its bytes are not what %s states; it is not read", waiting, RESULT_FILE)
+    return samples
 
 
 def changed_after_scoring(folder: Path, result: Result) -> bool:
     """Whether a folder's samples are others than its result was computed from, where the result states which."""
-    stated, samples = result.provenance.samples_sha256, folder / SAMPLES_FILE
+    stated, samples = result.provenance.samples_sha256, samples_of(folder)
     return stated is not None and samples.is_file() and sha256_of(samples) != stated
 
 
@@ -227,7 +241,7 @@ _HOW = ("frames", "candidates", "answering", "language", "label", "prompt_sha256
 
 
 def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:
-    if not ((folder / RESULT_FILE).is_file() and (folder / SAMPLES_FILE).is_file()):
+    if not ((folder / RESULT_FILE).is_file() and samples_of(folder).is_file()):
         return
     judge = read(folder).judge
     if judge is None:
@@ -272,6 +286,7 @@ def read(folder: Path) -> Result:
     `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
     """
     path = folder / RESULT_FILE
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.RESULT_BYTES)
     try:
         result = Result.model_validate(read_json(path))
     except ValidationError as error:
@@ -281,9 +296,6 @@ def read(folder: Path) -> Result:
             discovery.spec_of(result.benchmark)
         except InputError as error:
             raise InputError(f"{path}: field benchmark.declaration: {error}") from None
-    stated = result.provenance.samples_sha256
-    if stated is not None and _SHA256.fullmatch(stated):
-        _put_samples(folder, stated)
     return result
 
 
@@ -300,7 +312,7 @@ def shared_spec(results: Iterable[Result]) -> BenchmarkSpec:
 
 def read_samples(folder: Path) -> Iterator[Sample]:
     """Yield the samples in a folder; InputError names the line and the field that is wrong."""
-    path = folder / SAMPLES_FILE
+    path = samples_of(folder)
     for number, row in read_jsonl(path):
         try:
             yield Sample.model_validate(row)
@@ -320,7 +332,7 @@ def copy(source: Path, folder: Path) -> None:
         with written_aside(folder / QUESTIONS_FILE) as aside:
             shutil.copyfile(source / QUESTIONS_FILE, aside)
     with _samples_aside(folder) as aside:
-        shutil.copyfile(source / SAMPLES_FILE, aside)
+        shutil.copyfile(samples_of(source), aside)
         _put(folder, aside, sha256_of(aside), read_text(source / RESULT_FILE))
 
 

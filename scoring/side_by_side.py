@@ -10,7 +10,18 @@ from reelbench.registry.values import is_object
 from reelbench.scoring.right_answers import is_right, score_of
 
 _NOT_SETTINGS = frozenset(
-    {"frames_given", "requested", "returned", "calls", "cached", "cost_usd", "panel", "agreement", "metrics"},
+    {
+        "frames_given",
+        "frames_unlike",
+        "requested",
+        "returned",
+        "calls",
+        "cached",
+        "cost_usd",
+        "panel",
+        "agreement",
+        "metrics",
+    },
 )
 """What came of a run, and what `judge`, by the ids that answered, says already."""
 

@@ -140,7 +140,7 @@ def _beside(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -
 
 
 def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return where the videos lie below their folder, as the first ones do."""
+    """Return the layouts of the videos below their folder, as the first ones lie."""
     layouts = ["{video}"]
     if isinstance(video, str) and "{" not in video:
         names = {str(row.get(video)) for row in rows[:100]}

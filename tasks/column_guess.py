@@ -488,7 +488,7 @@ def _plain_name(name: str) -> str:
 
 
 def _rank(name: str, column: str) -> int:
-    """Return how likely a column's name is for one of ours: 0 is the likeliest, `_UNNAMED` none of the usual ones."""
+    """Return the rank of a column's name for one of ours: 0 is the likeliest, `_UNNAMED` none of the usual ones."""
     last = column.rpartition(".")[2]
     if (plain := _plain_name(last)) in NAMES[name]:
         return NAMES[name].index(plain) + _WITHIN * ("." in column)

@@ -8,7 +8,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
-from reelbench.registry.records import Item, Result
+from reelbench.registry.records import Item, Result, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, cognitive_profile, result_files
@@ -92,7 +92,7 @@ def _ids(logged: LoggedTask) -> list[str]:
 
 
 def scores_folder(logged: LoggedTask) -> Path:
-    """Return where a logged task's scores lie: beside lmms-eval's own files."""
+    """Return the folder of a logged task's scores: beside lmms-eval's own files."""
     return logged.results.parent / "reelbench" / logged.task
 
 
@@ -121,7 +121,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     items = [with_question(item, asked) for item in items]
     if options.answering is not None:
         data, items = compared_anew(task, data, items, options.answering)
-    model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
+    model, settings = model_of(document), settings_of(spec, document, task, data, items, run=run)
     before = _before(folder)
     about = options.about or (before and before.model.about)
     settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
@@ -156,10 +156,30 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         scored,
         model,
         settings,
-        {"duplicate": run.duplicate, "notes": notes},
+        {"duplicate": run.duplicate, "notes": [*_unlike(settings, len(scored.samples)), *notes]},
         judge_failed=judge.failed(scored),
         own_rows=data.data == "own",
     )
+
+
+def _unlike(settings: SettingsRecord, items: int) -> list[str]:
+    """Say what a model was shown otherwise than was asked for."""
+    unlike, unknown = settings.frames_unlike or {}, settings.frames_given.get("unknown", 0)
+    lines = []
+    if number := unlike.get("frames"):
+        arrived = ", ".join(f"{frames}: {n}" for frames, n in sorted(settings.frames_given.items()))
+        lines.append(
+            f"{number} of {items} questions were shown other frames than {settings.frames} gives: the adapter took "
+            f"others of them (frames that arrived: {arrived}); as=images shows them all"
+        )
+    if number := unlike.get("times"):
+        lines.append(
+            f"{number} of {items} questions were told other times than those of their frames: no clip can tell the "
+            f"times of {settings.frames}; as=images,times=text writes them down"
+        )
+    if unknown:
+        lines.append(f"of {unknown} of {items} questions nobody knows which frames reached the model")
+    return lines
 
 
 def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | None) -> Evaluation:

@@ -14,6 +14,7 @@ from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, is_mini, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
+from reelbench.registry.frames.sampling import TIMED_KINDS
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
@@ -184,11 +185,27 @@ def _labels(tags: cognitive_profile.Tags) -> dict[str, list[str]]:
 
 
 def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
-    """Return number of frames, repeats not counted -> items that were shown so many, where that is known."""
-    given = Counter(
-        len(item.frame_timestamps) - item.frame_padding for item in shown if item.frame_timestamps is not None
-    )
-    return {str(frames): number for frames, number in given.items()}
+    """Return number of frames that reached a model, repeats not counted -> items; `unknown` where nobody counted."""
+    given: Counter[str] = Counter()
+    for item in shown:
+        if item.frames_arrived is not None:
+            given[str(item.frames_arrived)] += 1
+        elif item.frame_timestamps is not None:
+            given[str(len(item.frame_timestamps) - item.frame_padding)] += 1
+    return dict(given)
+
+
+def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[str, int] | None:
+    """Return how many items were shown others than these frames, or told other times where these are asked."""
+    counts = Counter(what for item in shown for what in _unlike(spec, item))
+    return dict(counts) or None
+
+
+def _unlike(spec: BenchmarkSpec, item: Item | Sample) -> Iterator[str]:
+    if isinstance(item.frames_arrived, int):
+        yield "frames"
+    if item.frame_times_told is not None and spec.row_kind in TIMED_KINDS:
+        yield "times"
 
 
 def join(
@@ -292,6 +309,10 @@ def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
     return part
 
 
+BLOCKED = "[SAFETY_BLOCKED"
+"""What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
+
+
 def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
     [given] = all_answered(spec, [(text, options)])
@@ -304,6 +325,8 @@ def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str]]]
     for (text, _), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):
             yield Prediction(text, reason=Reason.MODEL_FAILED)
+        elif text.startswith(BLOCKED):
+            yield Prediction(text, reason=Reason.REFUSED)
         else:
             yield Prediction(text, parsed, flags(text, parsed))
 
@@ -327,7 +350,7 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 
 def submission_advice(split: str, path: Path, server: str) -> str:
-    """Return what is to be done with a split's submission file; mini questions are ours, and no server knows them."""
+    """Return the advice on a split's submission file; mini questions are ours, and no server knows them."""
     return f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
 
 

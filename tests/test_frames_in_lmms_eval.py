@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -147,6 +148,11 @@ def test_a_model_behind_a_server_receives_exactly_the_frames_asked_for(case, eva
     for sample, shown in zip(recorded(done), [long, long, long, short], strict=True):
         assert sample["frame_timestamps"] == pytest.approx([number / FPS for number in shown])
         assert sample["frame_padding"] == 0
+        assert not {"frames_arrived", "frame_times_told"} & sample.keys()  # as handed over, and as shown
+    # The benchmark asks for times: each picture goes with its own.
+    assert [re.findall(r"<([0-9.]+) seconds>", prompt(call))[: len(long)] for call in server.calls[:1]] == [
+        [f"{number / FPS:.1f}" for number in long]
+    ]
 
 
 def test_an_adapter_for_simple_models_receives_them_too(evaluate, server, monkeypatch):
@@ -257,11 +263,11 @@ def test_a_task_yaml_may_ask_and_the_environment_overrules_it(evaluate, managers
     )
     mine = managers("openai", include_path=str(tmp_path / "mine"))
     done = evaluate("openai", model_at(server), limit=1, task_manager=mine)
-    assert score_of(done, tmp_path / "yaml").settings.frames == "uniform:4,size=64"
+    assert score_of(done, tmp_path / "yaml").settings.frames == "uniform:4,size=64,times=text"
     monkeypatch.setenv("REELBENCH_FRAMES", "uniform:6")
     done = evaluate("openai", model_at(server), limit=1, task_manager=mine)
     settings = score_of(done, tmp_path / "environment").settings
-    assert (settings.frames, settings.frames_given) == ("uniform:6", {"6": 1})
+    assert (settings.frames, settings.frames_given) == ("uniform:6,times=text", {"6": 1})
     assert [numbers(call) for call in server.calls] == [spread(40, 4), spread(40, 6)]
     assert recorded(done)[0]["frame_timestamps"] == pytest.approx([number / FPS for number in spread(40, 6)])
 
@@ -369,9 +375,9 @@ def test_a_server_that_reads_videos_gets_our_clip(case, evaluate, server, monkey
     sent = [clip_sent(call) for call in server.calls]
     assert [burnt for burnt, _ in sent] == [list(long)] * 3 + [list(short)]
     for (burnt, times), length in zip(sent, [40, 40, 40, 6], strict=True):
-        # The clip lasts as long as the video, and its frames stand evenly on that time line.
-        lasts = length / FPS
-        assert times == pytest.approx([n * lasts / len(burnt) for n in range(len(burnt))], abs=1 / FPS)
+        # Its frames stand where they stand in the video, within one frame of that.
+        assert times == pytest.approx([number / FPS for number in burnt], abs=1 / FPS)
+        assert len(burnt) <= length
     wanted = int(args[1].partition("=")[2])
     assert all(call.body["media_io_kwargs"] == {"video": {"num_frames": wanted}} for call in server.calls)
     settings = score_of(done, tmp_path).settings
@@ -385,7 +391,7 @@ def test_without_being_told_it_gets_pictures_and_the_next_model_too(evaluate, se
     evaluate("openai", model_at(server, "pass_video_url=True", "max_frames_num=4"), limit=1)
     done = evaluate("openai", model_at(server), limit=1)
     assert clip_sent(server.calls[0])[0] == numbers(server.calls[1]) == spread(40, 4)
-    assert score_of(done, tmp_path).settings.frames == "uniform:4"
+    assert score_of(done, tmp_path).settings.frames == "uniform:4,times=text"
 
 
 # --- with sound -------------------------------------------------------------------------------------------------------
@@ -445,9 +451,8 @@ def test_ask_sends_what_the_adapter_sends(spec, evaluate, server, monkeypatch):
     as_video = spec in {"uniform:4,as=clip", "native"}
     evaluate("openai", model_at(server, f"pass_video_url={as_video}", "max_frames_num=4"), limit=4)
     theirs = [call.body for call in server.calls]
-    shown = f"{spec},times=none" if spec == "uniform:4" else spec  # which `ask` would send with their times
     asking.ask(
-        asking.questions("rextime_mini", shown, limit=4),
+        asking.questions("rextime_mini", spec, limit=4),
         AskOptions(model="m", url=server.url, concurrency=1),
         Options(),
     )

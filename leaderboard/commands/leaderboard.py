@@ -40,7 +40,7 @@ _SHOWN = 20
 
 
 def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
-    """Return who works on many results."""
+    """Return the workers for many results."""
     from reelbench.registry.workers import Workers
 
     return Workers(workers, engine)
@@ -63,7 +63,7 @@ def rejudge_options(
     judge_budget: Budget = None,
     judge_price: Price = None,
 ) -> "Rejudge | None":
-    """Return how to ask judges again, or None where that is not wanted; the results say which judges."""
+    """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
         return None
     from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url

@@ -56,7 +56,7 @@ class _Once:
 def document(
     runs: Sequence[ViewedRun], folder: Path, pictures: int, show: Callable[[int], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Return what the page is made from; thumbnails are written under `folder` on the way.
+    """Return the page's data; thumbnails are written under `folder` on the way.
 
     Args:
         runs: Results on the same benchmark, version and split; the first is what others are compared with.
@@ -124,7 +124,7 @@ def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[
 
 
 def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
-    """Return what tells a run from the others, beside the model's name."""
+    """Return the words that tell a run from the others, beside the model's name."""
     names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
     names = [name for name in names if "sha256" not in name and name != "judge.url"]
     if not names and "model.id" not in apart:
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
-    """Return what a paired test finds between two runs: by metric, or why there is none."""
+    """Return the paired differences of two runs: by metric, or why there is none."""
     try:
         compared = comparison.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
     except InputError as error:
@@ -153,7 +153,7 @@ def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
 
 
 def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
-    """Return why a run's numbers are not what its samples say, some lines at most; nothing where they are."""
+    """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
     changed = changed_after_scoring(run.folder, run.result)
     first = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
     try:

@@ -125,7 +125,7 @@ class Strips:
         media: str | None,
         row: Mapping[str, Any] | None,
     ) -> int | str:
-        pictures = self._found(dict(row or {"video": sample.video}), times, frames, media)
+        pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
         if isinstance(pictures, str):
             return pictures
         chosen = _evenly(len(times), A_STRIP)
@@ -139,7 +139,7 @@ class Strips:
         self.all.append({"files": files, "times": [round(times[i], 3) for i in chosen], "of": len(times)})
         return len(self.all) - 1
 
-    def _found(
+    def _pictures_or_reason(
         self, row: dict[str, Any], times: Sequence[float], frames: str, media: str | None
     ) -> "Callable[[Sequence[int]], Iterator[Image]] | str":
         if self.library.in_pictures:
@@ -168,12 +168,12 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     # An adapter that takes pictures alone got pictures, whatever the record's spec says.
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
         stored = store.kept(video, sampling)
-        if stored is not None and _same(stored.timestamps[: stored.given], times):
+        if stored is not None and _same_times(stored.timestamps[: stored.given], times):
             return stored
     return None
 
 
-def _same(there: Sequence[float], times: Sequence[float]) -> bool:
+def _same_times(there: Sequence[float], times: Sequence[float]) -> bool:
     return len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True))
 
 

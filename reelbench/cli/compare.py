@@ -329,7 +329,7 @@ def _about(folder: Path) -> tuple[str, int, str]:
 def _of(folder: Path) -> _Read:
     from reelbench.scoring import result_files
 
-    result, samples = result_files.read(folder), folder / result_files.SAMPLES_FILE
+    result, samples = result_files.read(folder), result_files.samples_of(folder)
     if result_files.changed_after_scoring(folder, result):
         console.note(f"{samples}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
     return _Read(result, list(result_files.read_samples(folder)))

@@ -124,7 +124,7 @@ def _folders() -> dict[str, object]:
 
     frames = FrameStore().info()
     return {
-        "home": f"{home()} ({_size(home())})",
+        "home": f"{home()} ({_size_text(home())})",
         "free there": _gigabytes(shutil.disk_usage(_existing(home())).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
         "replies": _replies(),
@@ -149,7 +149,7 @@ def _existing(path: Path) -> Path:
     return next(parent for parent in (path, *path.parents) if parent.exists())
 
 
-def _size(folder: Path) -> str:
+def _size_text(folder: Path) -> str:
     total = 0
     for number, path in enumerate(folder.rglob("*")):
         if number == _LOOKED_AT_MOST:

@@ -209,7 +209,7 @@ def price_of(option: str, text: str | None) -> dict[str, Any]:
 
 
 def extra_of(option: str, text: str | None) -> dict[str, Any]:
-    """Return what is sent with every request as it is: one JSON object."""
+    """Return the parameters sent with every request as they are: one JSON object."""
     if text is None:
         return {}
     try:

@@ -10,6 +10,7 @@ from typing import cast
 from reelbench.cli import console
 from reelbench.cli.commands import FLAGS, assembled
 from reelbench.cli.option_groups import before_dashes
+from reelbench.registry.credentials import refuse_known
 from reelbench.registry.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME
 
@@ -48,6 +49,7 @@ def main() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     debug = "--debug" in arguments[: len(FLAGS)]
     try:
+        refuse_known(before_dashes(arguments))
         named = next((word for word in arguments if not word.startswith("-")), None)
         assembled(named)(arguments)
     except ReelbenchError as error:

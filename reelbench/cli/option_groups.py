@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 import typer
 
 from reelbench.cli.completion import task_names
+from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":
-    """Return what `--per` says; InputError where it is wrong, or an `other` option that draws is given too."""
+    """Return the strata of `--per`; InputError where it is wrong, or an `other` option that draws is given too."""
     from reelbench.registry.strata import Strata
 
     if per is None:
@@ -184,7 +185,7 @@ def reports_status(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def given(context: typer.Context, *, only: str = "") -> list[str]:
-    """Return what was given on the command line, as words that give it again: for a hint that repeats it.
+    """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Args:
         context: The command's.
@@ -203,7 +204,7 @@ def given(context: typer.Context, *, only: str = "") -> list[str]:
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
             for part in value if isinstance(value, list | tuple) else (value,):
-                words += [parameter.opts[0], str(part)]
+                words += [parameter.opts[0], without_credentials(str(part))]
     return words
 
 
@@ -211,7 +212,7 @@ ChoiceT = TypeVar("ChoiceT", "FrameSampling", "Candidates", "Answering")
 
 
 def chosen(spec: str | None, kind: type[ChoiceT]) -> ChoiceT | None:
-    """Return what an option's spec chooses, or the environment where the option was not given."""
+    """Return the choice of an option's spec, or of the environment where the option was not given."""
     return kind.parse(spec) if spec is not None else kind.from_environment()
 
 

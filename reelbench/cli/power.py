@@ -59,7 +59,7 @@ def power(
             raise InputError("--icc, --score and --questions are for a benchmark's name; a result has its own")
         spec, pilot = _measured(path, paired)
     else:
-        spec, assumed, pilot = _guessed(of, paired, videos, icc=icc, score=score, questions=questions)
+        spec, assumed, pilot = _assumed_pilot(of, paired, videos, icc=icc, score=score, questions=questions)
     if effect is not None and not effect:
         raise InputError("--effect: no number of videos shows a difference of 0")
     number = videos or pilot.videos
@@ -102,7 +102,7 @@ def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
     return spec, pilots.of_two(spec, first.samples, second.samples)
 
 
-def _guessed(
+def _assumed_pilot(
     name: str,
     paired: Path | None,
     videos: int | None,

@@ -39,13 +39,23 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
             _show(outcome)
 
 
-def check_judged(outcomes: Sequence["Outcome"]) -> None:
-    """Raise ReelbenchError where a judge that was named and needed gave no score, or no answer came to its end."""
+def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None:
+    """Raise ReelbenchError where a judge that was named and needed gave no score, or no answer came to its end.
+
+    With `strict`, too, where an item is unscored or an id doesn't fit, or where a model was shown something else than
+    was asked for.
+    """
     failed = [
         f"{outcome.result.benchmark.id}: {why}"
         for outcome in outcomes
         if (why := outcome.unanswered or outcome.judge_failed)
     ]
+    for outcome in outcomes if strict else ():
+        unscored = [f"{number} {reason}" for reason, number in outcome.result.counts.unscored.items()]
+        otherwise = outcome.result.settings.shown_otherwise
+        if otherwise or not outcome.complete:
+            wrong = ", ".join([*unscored, *filter(None, [otherwise])]) or "ids don't fit"
+            failed.append(f"--strict: {outcome.folder.name}: {wrong}")
     if failed:
         raise ReelbenchError("; ".join(failed))
 

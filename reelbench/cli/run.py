@@ -40,6 +40,7 @@ def run(
     candidates: run_options.Candidates = None,
     answering: run_options.Answering = None,
     processes: run_options.Processes = 1,
+    strict: run_options.Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
     several: run_options.SweepChoice,
@@ -81,8 +82,7 @@ def run(
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
     context.args, folders = process.opened_by_path(context.args)
     environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
-    if label:
-        environ[settings.LABEL.name] = label
+    environ |= {settings.LABEL.name: label} if label else {}
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
         over_frames = sweeps.Sweep(
@@ -111,7 +111,7 @@ def run(
     again = ["reelbench", "score", "--run", str(output), *printed.judging]
     report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)
-    check_judged(outcomes)
+    check_judged(outcomes, strict=strict)
 
 
 def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], output: Path) -> dict[str, str]:

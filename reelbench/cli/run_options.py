@@ -39,6 +39,14 @@ Answering = Annotated[
         "option,span=predicted|truth|none]. Default: REELBENCH_ANSWERING, else the first of each.",
     ),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Exit 1 if a question is unscored, or if a model was shown other frames, or told other times of them, "
+        "than was asked for.",
+    ),
+]
 Processes = Annotated[
     int,
     typer.Option(

@@ -127,7 +127,7 @@ def _cached_main(repo_id: str) -> str:
 
 
 def current_commit(repo_id: str) -> str:
-    """Return what `main` is at this moment, from the Hub."""
+    """Return the commit that `main` is at this moment, from the Hub."""
     return _info(repo_id, None).sha
 
 
@@ -138,7 +138,7 @@ def list_files(repo_id: str, commit: str) -> Listing:
 
 
 def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
-    """Return what the Hub states of a repository's files, by path; `info` was asked for with `files_metadata`."""
+    """Return the stated size and hash of a repository's files, by path; `info` was asked for with `files_metadata`."""
     return {
         sibling.rfilename: RemoteFile(
             size=sibling.lfs.size if sibling.lfs else sibling.size,

@@ -94,7 +94,7 @@ class _Question:
             if facet.in_rows:
                 row[facet.name] = self._labels(facet.name)
         for column in self._spec.columns:
-            row[column.name] = self._extra(column.name, column.dtype)
+            row[column.name] = self._extra_value(column.name, column.dtype)
         return row
 
     def _letter(self, form: AnswerForm) -> str:
@@ -176,7 +176,7 @@ class _Question:
         labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
         return [label for label in labels if label]
 
-    def _extra(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
+    def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         value = self._value(name)
         where = f"{self.where}: {_named(name, self._source(name))}"
         if dtype == "float64":
@@ -214,7 +214,7 @@ def _bare(name: str) -> str:
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
-    """Return what a text spells as JSON or as a Python literal; the text itself where it is neither."""
+    """Return the value that a text spells as JSON or as a Python literal; the text itself where it is neither."""
     if text.strip()[:1] not in {"[", "{", "("}:
         return text
     for reader in (json.loads, ast.literal_eval):
@@ -433,7 +433,7 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
 
 
 def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
-    """Return how the answers name their options: as stated, else in the one way in which all of them can be read.
+    """Return the form in which answers name their options: as stated, else the one in which all of them can be read.
 
     Where some can't be read in any way it is the one for most; InputError where two ways differ.
     """

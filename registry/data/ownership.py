@@ -28,7 +28,7 @@ _PREFIX = 16
 
 
 def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
-    """Return what of a row is compared."""
+    """Return the fields of a row that are compared."""
     return row["id"], row["video"], row["question"], rows.target(spec, row)
 
 
@@ -86,7 +86,7 @@ def _question_sha256(name: str, question: str, options: Sequence[str], target: d
 
 
 def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
-    """Return whose the rows of a result are.
+    """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
     Args:
         spec: The benchmark.

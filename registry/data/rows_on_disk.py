@@ -177,7 +177,7 @@ def _is_own(task: str, fingerprint: str) -> bool:
 def _frames() -> tuple[str | None, str | None]:
     """Return the environment's sampling and the encoder; one in a task's YAML is in lmms-eval's config by itself."""
     from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import ENCODER_VERSION
+    from reelbench.registry.frames.store import ENCODER_VERSIONS
 
     try:
         sampling = FrameSampling.from_environment()
@@ -185,7 +185,7 @@ def _frames() -> tuple[str | None, str | None]:
         return "invalid", None
     if sampling is None:
         return None, None
-    return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None
+    return str(sampling), str(ENCODER_VERSIONS[sampling.form]) if sampling.decodes else None
 
 
 def _language() -> tuple[str | None, str | None]:
@@ -202,7 +202,7 @@ def _language() -> tuple[str | None, str | None]:
 
 
 def _ids() -> str | None:
-    """Return which questions the environment names, where not all are asked."""
+    """Return the hash of the questions that the environment names, where not all are asked."""
     from reelbench.registry.question_ids import QuestionIds
 
     try:
@@ -213,7 +213,7 @@ def _ids() -> str | None:
 
 
 def _answering(task: "TaskSpec | None") -> "Answering | None":
-    """Return how a task's options are compared; None where they aren't."""
+    """Return the comparison of a task's options; None where they aren't compared."""
     from reelbench.registry.decoding import Answering
 
     if task is None or task.options is None:

@@ -204,7 +204,8 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         if first is None:
             raise MediaError(path, _NOT_ONE)
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
-        if table.timed and not (container.format.name == "avi" and context.has_b_frames):
+        joined = table.falls_back(float(stream.time_base or 1))  # its times are of two clocks: it plays as it lies
+        if table.timed and not joined and not (container.format.name == "avi" and context.has_b_frames):
             return _from_packets(path, stream, first, table, sound=sound)
     finally:
         container.close()
@@ -229,6 +230,11 @@ class _Table:
         """Whether every packet has a time of presentation of its own."""
         pts = np.array(self.pts, np.int64)
         return not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
+
+    def falls_back(self, unit: float) -> bool:
+        """Whether the clock jumps back by more than a second, as where files were joined; a tick is `unit` seconds."""
+        dts = np.array(self.dts, np.int64)
+        return bool((np.diff(dts[dts != _NO_TIME]) * unit < -1).any())
 
 
 def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | None:

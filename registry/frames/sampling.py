@@ -76,6 +76,13 @@ class Timeline:
     keyframes: "np.ndarray"
     duration: float
 
+    @property
+    def step(self) -> float:
+        """The seconds that most frames are on screen: the median."""
+        import numpy as np
+
+        return float(np.median(np.diff(self.timestamps))) if len(self.timestamps) > 1 else self.duration
+
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
@@ -150,7 +157,7 @@ class FrameSampling:
         return replace(self, form="images", audio="drop")
 
     def with_times(self, row_kind: str) -> "FrameSampling":
-        """Return what a server is sent for rows of a kind: pictures carry their times where the answer is a time."""
+        """Return the sampling for a server and rows of a kind: pictures carry times where the answer is a time."""
         if not self.decodes or self.form_given == "clip" or self.times_given or row_kind not in TIMED_KINDS:
             return self
         return replace(self.as_images(), times="text")
@@ -233,7 +240,7 @@ class FrameSampling:
                 raise ValueError("native sampling is the model's own: there is nothing to pick")
 
     def asked(self, timeline: Timeline) -> int:
-        """Return how many frames the spec asks for; a short video gives fewer."""
+        """Return the number of frames that the spec asks for; a short video gives fewer."""
         if self.kind == "fps" and self.fps is not None:
             times = max(1, math.ceil(timeline.duration * self.fps - _SLACK))
             return times if self.frames is None else min(times, self.frames)
@@ -242,16 +249,23 @@ class FrameSampling:
         return self.frames or 0
 
     def span(self, timeline: Timeline) -> float:
-        """Return the seconds of video that the frames stand for: the clip made of them lasts as long."""
+        """Return the seconds of video that the frames stand for."""
         if self.kind != "window" or self.start is None or self.end is None:
             return timeline.duration
         return max(min(self.end, timeline.duration) - self.start, 1e-3)
 
-    def rate(self, timeline: Timeline, count: int) -> float:
-        """Return the frames per second of a clip of `count` frames: `count` over the span, or `fps` where kept."""
+    def rate(self, timeline: Timeline, picked: "np.ndarray") -> float:
+        """Return the frames per second of a clip of the frames at positions (m,): its clock is then the video's.
+
+        Readers make a frame's time of its number and the clip's average rate, so m even frames from `first` to `last`
+        stand at their times where the rate is (m - 1) / (last - first). `fps` is kept where it was given whole.
+        """
+        count = len(picked)
         if self.kind == "fps" and self.fps is not None and count == math.ceil(timeline.duration * self.fps - _SLACK):
             return self.fps
-        return max(1, count) / self.span(timeline)
+        if count < 2:  # noqa: PLR2004 - one frame stands for all of the span
+            return 1 / self.span(timeline)
+        return float((count - 1) / (timeline.timestamps[picked[-1]] - timeline.timestamps[picked[0]]))
 
     def _within(self, timeline: Timeline) -> "np.ndarray":
         import numpy as np
@@ -323,7 +337,7 @@ def _window(spec: str, text: str) -> tuple[float, float]:
 
 
 def time_mark(seconds: float, word: str) -> str:
-    """Return what stands before a picture that is on screen at a time, as models that read times are taught it."""
+    """Return the mark before a picture that is on screen at a time, as models that read times are taught it."""
     return f"<{seconds:.1f} {word}>"
 
 

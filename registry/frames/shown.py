@@ -28,7 +28,8 @@ class Shown:
     `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
     are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
     video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
-    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for.
+    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for. `told` are the
+    times that a clip's readers make of its frames, where these are others than `timestamps`.
     """
 
     video: Path | None = None
@@ -39,6 +40,7 @@ class Shown:
     audio: Sound | None = None
     timed: bool = False
     subtitles: tuple[Cue, ...] | None = None
+    told: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None) -> Self:
@@ -51,6 +53,7 @@ class Shown:
             audio=stored.audio,
             timed=timed,
             subtitles=subtitles,
+            told=None if stored.path is None or stored.tells_the_time else stored.told,
         )
 
     @property
@@ -70,7 +73,7 @@ class Shown:
         return first is None or first.exists()
 
     def marks(self, language: str) -> list[str]:
-        """Return what is written before each picture where they are `timed`: when it is on screen, in a language."""
+        """Return the text before each picture where they are `timed`: its time on screen, in a language."""
         return [time_mark(at, seconds_word(language)) for at in self.timestamps or ()]
 
     @property
@@ -81,7 +84,7 @@ class Shown:
         return [Attachment(kind, guess_type(file.name)[0] or otherwise, file) for file in files]
 
     def attachments(self, language: str) -> list[str | Attachment]:
-        """Return what stands before the question in a message: the video, or the pictures, each after its time."""
+        """Return the parts before the question in a message: the video, or the pictures, each after its time."""
         if not self.timed:
             return [*self.media]
         return [piece for marked in zip(self.marks(language), self.media, strict=True) for piece in marked]
@@ -100,7 +103,7 @@ class Shown:
 
 
 def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
-    """Return what became of the sound of all videos that were shown, as the record says it."""
+    """Return the fate of the sound of all videos that were shown, as the record says it."""
     if sampling.kind in {"none", "native"}:
         return "none" if sampling.kind == "none" else "unknown"
     became = set(heard)
@@ -112,7 +115,7 @@ def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
 
 
 def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
-    """Return what a row is shown as under a sampling; with `even`, a clip of an even number of frames.
+    """Return a row's video as shown under a sampling; with `even`, a clip of an even number of frames.
 
     Raises:
         ReelbenchError: Its video is not here, or can't be read.

@@ -28,8 +28,8 @@ from reelbench.registry.frames.stored import StoredFrames
 from reelbench.registry.frames.writing import copied_sound, originals, write_frames, write_with_repeat
 from reelbench.registry.home import home
 
-ENCODER_VERSION = 1
-"""Part of every key; raised when the same frames would be written differently."""
+ENCODER_VERSIONS = {"clip": 2, "images": 1}
+"""Part of every key, by form; raised when the same frames would be written differently."""
 
 IN_USE_S = 3600.0
 """An entry asked for within this time is never evicted: a model may be about to read it."""
@@ -278,7 +278,7 @@ def _fingerprint(path: Path) -> str:
 
 def _key(fingerprint: str, sampling: FrameSampling) -> str:
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-    return hashlib.sha256(f"{ENCODER_VERSION}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
+    return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
 
 
 def _cap_from_environment() -> int:

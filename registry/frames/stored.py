@@ -31,7 +31,8 @@ class StoredFrames:
     one entry per frame delivered, in seconds from the video's first frame, and the last `padding` of them repeat the
     one before. `asked` is what the sampling asks for, `given` how many different frames the video gave. `duration` is
     the video's, in seconds; `rate` is the clip's frames per second, `notes` says what was not as expected. `audio` is
-    what became of the video's sound; entries of releases that did not say so have none in their clips.
+    what became of the video's sound; entries of releases that did not say so have none in their clips. `step` is how
+    long most of the video's frames are on screen (s).
     """
 
     sampling: str
@@ -48,6 +49,19 @@ class StoredFrames:
     height: int
     notes: tuple[str, ...]
     audio: Sound = "dropped"
+    step: float = 0.0
+
+    @property
+    def told(self) -> tuple[float, ...]:
+        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered."""
+        return tuple(number / self.rate for number in range(len(self.timestamps)))
+
+    @property
+    def tells_the_time(self) -> bool:
+        """Whether a clip's clock is the video's: each frame within one of the video's own, repeats apart."""
+        seen = len(self.timestamps) - self.padding
+        pairs = zip(self.told[:seen], self.timestamps[:seen], strict=True)
+        return all(abs(told - shown) <= self.step + 0.01 for told, shown in pairs)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -72,7 +86,7 @@ def write(stored: StoredFrames, folder: Path) -> None:
 
 
 def recorded(folder: Path) -> StoredFrames | None:
-    """Return what an entry's record says, or None where there is none, or it makes no sense."""
+    """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
     try:
         fields: Any = read_json(folder / RECORD)
         stored = _RECORDED.validate_python(fields)

@@ -29,8 +29,9 @@ def write_frames(
     """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
     from reelbench.registry.frames.clip import write_clip
 
-    picked = len(sampling.pick(timeline))
-    rate = sampling.rate(timeline, picked)
+    positions = sampling.pick(timeline)
+    picked = len(positions)
+    rate = sampling.rate(timeline, positions)
     timestamps: list[float] = []
     size = (0, 0)
     names: list[str] = []
@@ -73,6 +74,7 @@ def write_frames(
         height=size[1],
         notes=notes,
         audio=audio,
+        step=timeline.step,
     )
 
 
@@ -113,7 +115,8 @@ def write_with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
 
 def originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
     """Return the frames picked among pictures as the files that they are."""
-    picked: list[int] = sampling.pick(timeline).tolist()
+    positions = sampling.pick(timeline)
+    picked: list[int] = positions.tolist()
     asked = sampling.asked(timeline)
     stored = StoredFrames(
         sampling=str(sampling),
@@ -125,7 +128,7 @@ def originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeli
         asked=asked,
         given=len(picked),
         duration=round(timeline.duration, 6),
-        rate=sampling.rate(timeline, len(picked)),
+        rate=sampling.rate(timeline, positions),
         width=0,
         height=0,
         notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),

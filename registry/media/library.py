@@ -54,7 +54,7 @@ class Missing:
 
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
-    """Return what to say of videos that are not here: the first, why, and what lists them all."""
+    """Return a line on videos that are not here: the first, why, and what lists them all."""
     why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}; REELBENCH_MEDIA names other folders"
     return f"(first: {missing[0].video}; {why}); `reelbench data check {spec.id}` lists them"
 
@@ -72,7 +72,7 @@ class PictureSequence:
 
 
 def fetched_root(spec: BenchmarkSpec) -> Path:
-    """Return where `reelbench data fetch` puts the benchmark's videos."""
+    """Return the folder into which `reelbench data fetch` puts the benchmark's videos."""
     return home() / "media" / spec.id
 
 
@@ -139,7 +139,7 @@ class Library:
         if is_mini(self.split) and self.make:
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
         names = [os.path.split(name) for name in candidates(self.spec, row["video"])]
-        for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
+        for root in self._searched:
             for folder, name in names:
                 if name in self._listing(f"{root}/{folder}")[0]:
                     return self._checked(root, root / folder / name)
@@ -153,12 +153,11 @@ class Library:
 
     def named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
-        folders = [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots
         try:
             file = Path(path).resolve(strict=True)
         except (OSError, ValueError):
             return None
-        return file if file.is_file() and any(file.is_relative_to(root.resolve()) for root in folders) else None
+        return file if file.is_file() and any(file.is_relative_to(root.resolve()) for root in self._searched) else None
 
     def subtitles(self, row: Row) -> Path | None:
         """Return the file of subtitles beside the row's video, or beside where that would be; None where none is.
@@ -167,7 +166,7 @@ class Library:
         """
         stems = dict.fromkeys(Path(name).with_suffix("") for name in candidates(self.spec, row["video"]))
         tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
-        for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
+        for root in self._searched:
             for stem in stems:
                 for name in (f"{stem.name}{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES):
                     if name in self._listing(f"{root}/{stem.parent}")[0]:
@@ -195,7 +194,7 @@ class Library:
             return None
         first = f"first: {lacking[0]['video']}"
         if len(lacking) == len(rows):
-            folders = ", ".join(map(str, self.roots))
+            folders = ", ".join(map(str, self._searched))
             raise InputError(f"subs=file: no video has a .srt or .vtt beside it ({first}; looked in {folders})")
         return f"{len(lacking)} of {len(rows)} questions have no subtitles beside their video ({first}) and go without"
 
@@ -262,6 +261,10 @@ class Library:
     def in_pictures(self) -> bool:
         """Whether the benchmark's videos are there as pictures."""
         return self._image_source() is not None
+
+    @property
+    def _searched(self) -> list[Path]:
+        return [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots
 
     @cached_property
     def _store(self) -> "FrameStore":

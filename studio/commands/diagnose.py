@@ -151,7 +151,6 @@ def errors(
     """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
     from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
-    from reelbench.scoring.result_files import SAMPLES_FILE
     from reelbench.studio.diagnosis import attempts, loop
     from reelbench.studio.diagnosis import questions as rows
 
@@ -166,7 +165,7 @@ def errors(
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
     asked = {attempt.id for attempt in kept}
-    about = {"result": sha256_of(result / SAMPLES_FILE), "model": result_files.read(result).model.id}
+    about = {"result": sha256_of(result_files.samples_of(result)), "model": result_files.read(result).model.id}
     plan = options.plan(
         [question for question in questions if question.id in asked],
         models,

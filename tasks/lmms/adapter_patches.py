@@ -3,6 +3,8 @@
 All other requests, other people's and those of a plain run, reach the adapter's own `generate_until` as they were.
 """
 
+import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery
 from reelbench.registry.decoding import Candidates
-from reelbench.tasks.lmms import option_scores
+from reelbench.registry.errors import ReelbenchError
+from reelbench.tasks.lmms import option_scores, swallowed
 from reelbench.tasks.lmms.candidates import Ask, beams
 from reelbench.tasks.lmms.logprobs import at_once
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
+
+log = logging.getLogger("reelbench")
 
 any_adapter = False
 """Whether an adapter was patched in this process; if not, lmms-eval looked it up in a way that is not known here."""
@@ -40,27 +45,50 @@ Way = Callable[[Any, "Instance", Ask], Any]
 
 
 def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401
-    ways = [_way(request) for request in requests]
+    """Return an answer to each request; what goes wrong with one of ours is never taken for an answer."""
     answers: list[Any] = [None] * len(requests)
-    plain = [number for number, way in enumerate(ways) if way is None]
-    if plain:
-        for number, answer in zip(plain, ask(adapter, [requests[number] for number in plain]), strict=True):
+    groups: defaultdict[str | None, list[int]] = defaultdict(list)  # by the task, of those asked in a way of ours
+    theirs: list[int] = []
+    ways = [_way(request) for request in requests]
+    for number, (request, way) in enumerate(zip(requests, ways, strict=True)):
+        if discovery.find_task(request.task_name) is None:
+            theirs.append(number)
+        else:
+            groups[request.task_name if way is not None else None].append(number)
+
+    def fill(numbers: Sequence[int], given: Sequence[Any]) -> None:
+        for number, answer in zip(numbers, given, strict=True):
             answers[number] = answer
-    special = {number: way for number, way in enumerate(ways) if way is not None}
-    if special:
-        with _one_bar(adapter, ask, len(special)) as step:
 
-            def answer(number: int) -> None:
-                answers[number] = special[number](adapter, requests[number], ask)
-                step()
+    def ask_ours(adapter: Any, some: "Sequence[Instance]") -> list[Any]:  # noqa: ANN401
+        return swallowed.answers(adapter, some, ask)
 
-            first, *others = special
-            answer(first)  # by itself: where an adapter can't, nothing more is asked
-            _each(answer, others, at_once(adapter))
+    plain = groups.pop(None, [])
+    with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
+
+        def answer(number: int) -> None:
+            way = ways[number]
+            assert way is not None  # noqa: S101 - of a group
+            answers[number] = way(adapter, requests[number], ask_ours)
+            step()
+
+        for task, numbers in list(groups.items()):
+            try:
+                answer(numbers[0])  # before any other question is asked, and paid for
+            except ReelbenchError as error:
+                if len(groups) == 1 and not plain and not theirs:
+                    raise
+                log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
+                fill(numbers, [swallowed.failed(str(error))] * len(numbers))
+                groups.pop(task)
+        _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
+    if theirs:
+        fill(theirs, ask(adapter, [requests[number] for number in theirs]))
+    fill(plain, ask_ours(adapter, [requests[number] for number in plain]))
     return answers
 
 
-def _each(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
+def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
     if workers == 1:  # in this thread: which device is current is a thread's own matter
         for number in numbers:
             work(number)
@@ -75,7 +103,7 @@ def _each(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> 
 
 
 def _way(request: "Instance") -> Way | None:
-    """Return how a request is asked that the adapter doesn't answer by itself; None for all others."""
+    """Return the way in which a request is asked that the adapter doesn't answer by itself; None for all others."""
     known = discovery.find_task(request.task_name)
     if known is None:
         return None
@@ -91,6 +119,9 @@ def _way(request: "Instance") -> Way | None:
 @contextmanager
 def _one_bar(adapter: Any, ask: Ask, total: int) -> Iterator[Callable[[], object]]:  # noqa: ANN401
     """Show one bar for requests that are asked one by one, and none of the adapter's for each; yields its step."""
+    if not total:
+        yield lambda: None
+        return
     from tqdm import tqdm
 
     theirs = getattr(ask, "__globals__", {})  # where it finds its own `tqdm`

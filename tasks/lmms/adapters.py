@@ -5,10 +5,13 @@ here was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is 
 has looked.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
 
-from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
+from reelbench.registry.frames.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
 
 EVERY_FRAME = "1000000"
 """A rate in frames per second that no clip has: at it, qwen_vl_utils takes every frame, however few there are. With a
@@ -33,28 +36,50 @@ class Adapter:
 
     `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `others` are
     those with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `images`: it is given
-    images whatever was asked for; `video`: but with these arguments it sends a video on as it is, which `as=clip` asks
-    for. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
+    pictures unless a clip is asked for. `server`: it sends them on, as pictures whatever was asked for; but with the
+    arguments `video` it sends a video as it is, which `as=clip` asks for. `needs`: the module without which it reads no
+    clip. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     even: bool = False
     images: bool = False
+    server: bool = False
     video: Mapping[str, str] = field(default_factory=dict)
+    needs: str = ""
     sees: bool = True
     caveat: str = ""
 
+    @property
+    def shown_pictures(self) -> bool:
+        """Whether it is given pictures where nobody says otherwise."""
+        return self.images or bool(self.needs and find_spec(self.needs) is None)
+
+
+PICTURE_SIZE = 448
+"""Pixels of the short side of pictures that stand in for a clip, unless `size=` says otherwise: a model's own limit on
+a video's pixels doesn't hold for them."""
 
 _SHORT_FAILS = "it fails on a video that gives fewer frames than asked; as=images avoids that"
 _QWEN3 = Adapter({"fps": EVERY_FRAME, "max_num_frames": "{n}"}, ("max_frames",), even=True)
 _CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, ("nframes",), even=True)
 # It sends a video as images in any case, and mixes them up on the way: it keeps what it has encoded under `id()` of a
 # picture that is gone by then (`lmms_eval.protocol.ChatMessages.to_openai_messages`). Images on disk it keeps by path.
-_SENDS_IMAGES = Adapter(images=True)
+_SENDS_IMAGES = Adapter(images=True, server=True)
 # With this argument the server reads the video, as many frames of it as it is told (vLLM's `media_io_kwargs`).
-_SENDS_VIDEO_TOO = Adapter(images=True, others=("video_fps",), video={PASS_VIDEO: "True", "max_frames_num": "{n}"})
+_SENDS_VIDEO_TOO = replace(_SENDS_IMAGES, others=("video_fps",), video={PASS_VIDEO: "True", "max_frames_num": "{n}"})
 _MAX_FRAMES_NUM = Adapter({"max_frames_num": "{n}"})
+_PICTURES = Adapter(images=True)
+
+SINGLE = frozenset(
+    {
+        *("cambrians_vsc", "cambrians_vsc_streaming", "cambrians_vsr", "cogvlm2", "internvideo2", "lfm2_5_vl"),
+        *("minicpm_v", "minimonkey", "moviechat", "mplug_owl_video", "qwen2_5_vl_interleave", "reka", "video_chatgpt"),
+        *("video_llava", "videochat2", "llama_vid"),
+    }
+)
+"""Adapters that take one picture, or one video and no pictures, by their code: they get clips."""
 
 ADAPTERS: Mapping[str, Adapter] = {
     # Counts the clip's frames and takes min(max_num_frames, that), rounded down to pairs.
@@ -62,6 +87,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "qwen2_vl": Adapter(
         {"max_num_frames": "{n}"},
         even=True,
+        images=True,
         caveat="it reads clips at 2 frames per second, so it drops frames where more fall into a second; "
         "as=images avoids that",
     ),
@@ -80,7 +106,14 @@ ADAPTERS: Mapping[str, Adapter] = {
     "litellm_chat": _SENDS_IMAGES,
     "litellm_compatible": _SENDS_IMAGES,
     "llava_onevision1_5": Adapter({"max_num_frames": "{n}"}, even=True, caveat=_SHORT_FAILS),
-    "internvl_hf": Adapter({"num_frames": "{n}"}, ("fps",), caveat=_SHORT_FAILS),
+    "internvl_hf": Adapter({"num_frames": "{n}"}, ("fps",), needs="torchcodec", caveat=_SHORT_FAILS),
+    # Each takes 32 frames of a clip, or 16, or none at all, whatever it is told.
+    "gemma3": _PICTURES,
+    "gemma4": _PICTURES,
+    "idefics2": _PICTURES,
+    "llama_vision": _PICTURES,
+    "llava_hf": _PICTURES,
+    "mistral3_vl": _PICTURES,
     # These spread max_frames_num positions evenly over the clip: as many as it has are each of them once.
     "llava_onevision": _MAX_FRAMES_NUM,
     "longva": _MAX_FRAMES_NUM,
@@ -91,6 +124,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         "fall into a second",
     ),
     "reelbench_baseline": Adapter(sees=False),
+    "dummy": Adapter(sees=False),
 }
 
 
@@ -107,16 +141,64 @@ LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
 `use_audio_in_video=False`."""
 
 
+THINKERS = frozenset({"qwen3_5"})
+"""Adapters whose model thinks unless it is told not to."""
+
+
+def drops(model: str | None, setting: str) -> bool:
+    """Whether an adapter's code never names a setting of generation, so that its model never hears of it."""
+    found = find_spec("lmms_eval")
+    if found is None or not found.submodule_search_locations:
+        return False
+    models = Path(next(iter(found.submodule_search_locations))) / "models"
+    names, code = [str(model)], ""
+    for name in names:  # and what it is made of: a class of another adapter's
+        for path in (models / kind / f"{name}.py" for kind in ("chat", "simple")):
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            code += text
+            based = re.findall(r"from lmms_eval\.models\.(?:chat|simple)\.(\w+) import", text)
+            names += [base for base in based if base not in names]
+    handed_on = re.search(r"\b(?:generate|chat|create|SamplingParams)\((?:[^()]|\([^()]*\))*\*\*\w*gen_kwargs", code)
+    return bool(code) and setting not in code and handed_on is None
+
+
 def pairs(model: str | None) -> bool:
     """Whether a clip for this adapter needs an even number of frames; an adapter nobody knows gets one, to be safe."""
     adapter = ADAPTERS.get(model or "")
     return adapter is None or adapter.even
 
 
-def images(model: str | None) -> bool:
-    """Whether this adapter is given images whatever was asked for; not where it sends videos on."""
+def sends(model: str | None) -> bool:
+    """Whether this adapter sends pictures on to a server, whatever was asked for; not where it sends videos on."""
     adapter = ADAPTERS.get(model or "")
-    return adapter is not None and adapter.images and not passes_video
+    return adapter is not None and adapter.server and not passes_video
+
+
+def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
+    """Return how an adapter is shown what a sampling says: as a clip or as pictures, and these with their times or not.
+
+    Args:
+        model: The adapter, as `--model` names it; None where nobody said.
+        sampling: What was asked for.
+        row_kind: The kind of the rows: where they are answered with times, a server's pictures carry theirs, and so do
+            those of a sampling whose times no clip can tell (frames that aren't even, or don't begin with the video).
+        chat: Whether it takes messages, in which times can stand; by default as the one that runs.
+    """
+    if not sampling.decodes or not sees(model):
+        return sampling
+    chat = task_type == "chat" if chat is None else chat
+    adapter = ADAPTERS.get(model or "")
+    if sends(model):
+        timed = sampling.with_times(row_kind) if chat else sampling
+        return timed if timed.form == "images" else replace(timed, form="images")
+    if sampling.form_given is not None or sampling.times_given is not None or sampling.keeps_sound or passes_video:
+        return sampling
+    unknown = adapter is None and model is not None and model not in SINGLE
+    pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
+    timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
+    if unknown or (adapter is not None and adapter.shown_pictures):
+        return timed
+    return timed if timed.times == "text" and sampling.kind in {"window", "keyframe"} else sampling
 
 
 def sees(model: str | None) -> bool:
@@ -133,16 +215,22 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     if not sampling.decodes or sampling.form == "images":
         return {}, []
     adapter = ADAPTERS.get(model or "")
+    heard = _heard(model, sampling)
+    if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
+        why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
+        if adapter is not None and adapter.needs:
+            why = f"it reads no clip without {adapter.needs}"
+        size = "" if sampling.size else f", size={PICTURE_SIZE}"
+        return {}, [f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip", *heard]
     if adapter is None:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
-        advice = "set its own number of frames to match, or add as=images"
-        return {}, [f"frames {sampling}: how {who} samples is not known here; {advice}", *_heard(model, sampling)]
+        return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
-    if not adapter.sees or (adapter.images and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
+    if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []
     wanted = _arguments(adapter, sampling)
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
-    notes += _heard(model, sampling)
+    notes += heard
     own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}
     if not own:
         return {name: value for name, value in wanted.items() if not (name == PASS_VIDEO and as_it_is)}, notes

@@ -48,6 +48,8 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
         [answer] = ask(adapter, [request])
     if search.error is not None:
         return f"{FAILED}: {first_line(search.error)}]"
+    if search.sequences is None and aggregation.is_failure(text_of(answer)):
+        return text_of(answer)
     if search.sequences is None:
         raise ReelbenchError(no_beams)
     written = text_of(answer).strip()
@@ -120,7 +122,7 @@ def _decodings(tokenizer: Any, sequences: Any) -> Iterator[list[str]]:  # noqa: 
 
 
 def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult
-    """Return what an adapter answered."""
+    """Return the text of an adapter's answer."""
     return str(getattr(answer, "text", answer))
 
 

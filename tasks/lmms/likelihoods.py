@@ -24,7 +24,7 @@ reads_once: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
 
 
 def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> SentenceLogprobs:  # noqa: ANN401 - Hugging Face's
-    """Return how likely each continuation is after a prompt, in float32.
+    """Return the log-likelihood of each continuation after a prompt, in float32.
 
     The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
     by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.
@@ -36,6 +36,7 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
     """
     import torch
 
+    inputs = _without_pads(inputs)
     with torch.inference_mode():
         if reads_once.get(model) is False:
             return SentenceLogprobs(tokens, _whole(model, inputs, tokens))
@@ -49,6 +50,22 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
         whole = _whole(model, inputs, tokens)
         reads_once[model] = shared is not None and _same(model, shared, whole)
         return SentenceLogprobs(tokens, whole)
+
+
+def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a prompt's inputs without pads at its end: a forward counts them as positions, `generate` doesn't."""
+    mask, length = inputs.get("attention_mask"), inputs["input_ids"].shape[1]
+    if mask is None or mask.shape != inputs["input_ids"].shape:
+        return inputs
+    seen = int(mask[0].nonzero().max()) + 1
+    if seen == length:
+        return inputs
+    return {name: part[:, :seen] if _of_tokens(part, inputs["input_ids"]) else part for name, part in inputs.items()}
+
+
+def _of_tokens(part: Any, prompt: Any) -> bool:  # noqa: ANN401 - tensors
+    """Whether a part of a prompt's inputs has something for each of its tokens."""
+    return getattr(part, "shape", ())[:2] == prompt.shape
 
 
 def _same(model: Any, shared: list[list[float]], whole: list[list[float]]) -> bool:  # noqa: ANN401
@@ -96,9 +113,13 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     prompt = inputs["input_ids"]
     longer = dict(inputs)
     for name, part in inputs.items():
-        if name != "input_ids" and isinstance(part, torch.Tensor) and part.shape == prompt.shape:
+        if name == "input_ids" or not isinstance(part, torch.Tensor) or not _of_tokens(part, prompt):
+            continue
+        if part.dim() > prompt.dim():  # which pictures a token sees: as the last one does, and as `generate` has it
+            more = part[:, -1:].expand(-1, len(ids), *part.shape[2:])
+        else:
             more = torch.full((1, len(ids)), int(name == "attention_mask"), dtype=part.dtype, device=part.device)
-            longer[name] = torch.cat([part, more], dim=1)
+        longer[name] = torch.cat([part, more], dim=1)
     return longer | {"input_ids": torch.cat([prompt, _row(prompt, ids)], dim=1)}
 
 

@@ -5,6 +5,7 @@ OpenAI-compatible server that gives the log-probabilities of a prompt (vLLM's `p
 """
 
 import copy
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) -> SentenceLogprobs | str:  # noqa: ANN401
-    """Return how likely each sentence is as the answer to a request; the mark of a failed request where that failed.
+    """Return each sentence's log-likelihood as the answer to a request; the mark of a failed request where it failed.
 
     Raises:
         ReelbenchError: The adapter has no such call, or what it calls can't say.
@@ -64,7 +65,7 @@ def _call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401
 
 
 def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
-    """Return how many questions an adapter may be asked at a time: more than one where each has a client of its own."""
+    """Return the most questions that an adapter may be asked at a time: several where each has a client of its own."""
     served = hasattr(getattr(getattr(adapter, "client", None), "chat", None), "completions")
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
 
@@ -96,6 +97,12 @@ class _GenerateCall(_Intercepted):
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
         tokenizer = tokenizer_of(self._asked)
+        if (tag := _opened(tokenizer.decode(prompt[0, -_TAIL:].tolist()))) is not None:
+            self.problem = (
+                f"its prompt ends in {tag}, so a sentence would be scored as its first thought; turn its thinking off "
+                "(--model_args enable_thinking=False)"
+            )
+            raise ReelbenchError(self.problem)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
         settings = import_module("transformers").GenerationConfig().to_dict().keys() | {
             "inputs",
@@ -110,6 +117,16 @@ class _GenerateCall(_Intercepted):
             self.error = error  # some adapters take it for an empty answer
             raise
         return torch.cat([prompt, prompt[:, -1:]], dim=1)  # something for the adapter to decode
+
+
+_TAIL = 16
+"""Tokens at a prompt's end among which a tag that opens its reasoning stands."""
+
+
+def _opened(text: str) -> str | None:
+    """Return the tag with which a prompt opens the model's reasoning and doesn't close it."""
+    tag = re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", text)
+    return tag[1] if tag is not None else None
 
 
 class _ServerCall(_Intercepted):
@@ -141,7 +158,7 @@ class _ServerCall(_Intercepted):
 
 
 def _after(bare: Any, replies: Sequence[Any]) -> tuple[SentenceLogprobs | None, str | None]:  # noqa: ANN401 - vLLM's
-    """Return how likely each reply's last turn is after the prompt that `bare` answers, or why that can't be known."""
+    """Return each last turn's log-likelihood after the prompt that `bare` answers, or why it is unknown."""
     prompt = getattr(bare, "prompt_token_ids", None)
     if prompt is None:
         return None, "this server doesn't say a prompt's tokens (vLLM's `return_token_ids`)"

@@ -27,6 +27,9 @@ from reelbench.tasks.score_runs import check_scored, score_logged, scores_folder
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 
+_NEUTRAL = {"repetition_penalty": 1.0, "presence_penalty": 0.0}
+"""Values that change nothing, passed on or not."""
+
 _ACCELERATE = (
     *("accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
     *("--mixed_precision", "no", "--dynamo_backend", "no"),
@@ -185,6 +188,12 @@ def with_output_limit(
     A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3) take 0.
     """
     tokens = output_limit(max_tokens, thinking=thinking)
+    model, model_args = option_value(arguments, "--model"), option_value(arguments, "--model_args") or ""
+    if tokens is None and model in adapters.THINKERS and "enable_thinking=" not in model_args:
+        note(
+            f"{model} thinks before it answers, and an answer has 512 tokens or less: --thinking gives it more, "
+            "--model_args enable_thinking=False has it answer at once"
+        )
     if tokens is None or not arguments:
         return arguments
     given = option_value(arguments, "--gen_kwargs") or ""
@@ -212,12 +221,24 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {"max_tokens": _MAX_NEW_TOKENS}
     given = option_value(arguments, "--gen_kwargs") or ""
     own = {part.partition("=")[0].strip() for part in given.split(",")}
+    model = option_value(arguments, "--model")
+    lost = {
+        name
+        for name, theirs in names.items()
+        if preset.get(name) not in {None, _NEUTRAL.get(name)} and adapters.drops(model, theirs)
+    } - {"max_tokens"}
     preset = preset.given_up(
-        **{name: theirs in own or None for name, theirs in names.items()},
+        **{name: name in lost or theirs in own or None for name, theirs in names.items()},
         seed=option_value(arguments, "--seed"),
         pixels=None if "qwen" in (option_value(arguments, "--model") or "") else "not taken",
     )
-    pairs = [f"{theirs}={preset.get(name)}" for name, theirs in names.items() if preset.get(name) is not None]
+    pairs = [
+        f"{theirs}={preset.get(name)}"
+        for name, theirs in names.items()
+        if preset.get(name) is not None and name not in lost
+    ]
+    if preset.get("temperature") and "do_sample" not in own and not {"temperature"} & {*own, *lost}:
+        pairs.append("do_sample=True")  # as adapters make of it by themselves; so the record says it too
     if pairs:
         arguments = replaced(arguments, "--gen_kwargs", ",".join(filter(None, (given, *pairs))))
     if (seed := preset.get("seed")) is not None:
@@ -231,7 +252,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
 
 
 def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
-    """Return what of `--tasks` is a `benchmark.yaml` or its folder, with the benchmark; a task's own name is none.
+    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark.
 
     Raises:
         InputError: A `benchmark.yaml` is not as it must be.
@@ -256,12 +277,22 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     return replaced(arguments, "--tasks", ",".join(names)), {settings.BENCHMARKS.name: os.pathsep.join(known)}
 
 
+_REFUSED = {
+    "--predict_only": "it logs nothing that can be scored; leave it out, and score again later by `score --run`",
+    "--num_fewshot": "our tasks have no examples to show; leave it out",
+}
+"""Arguments of lmms-eval's with which there would be nothing to score in the end."""
+
+
 def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     """Return lmms-eval's arguments with samples logged to an output folder, and that folder."""
     if not arguments:
         raise InputError(
             "nothing to run: put lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
         )
+    for name, why in _REFUSED.items():
+        if any(argument == name or argument.startswith(f"{name}=") for argument in arguments):
+            raise InputError(f"{name}: {why}")
     arguments = list(arguments)
     output = option_value(arguments, "--output_path")
     if output is None:

@@ -31,7 +31,7 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
-from reelbench.tasks.submissions import cut_off, frames_given
+from reelbench.tasks.submissions import cut_off, frames_given, frames_unlike
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 
@@ -83,6 +83,7 @@ class _Detail(BaseModel):
     sample: Sample
     question: str = ""
     audio: Sound | None = None
+    delivered: str | None = None
     judge: dict[str, Any] | None = None
 
 
@@ -91,12 +92,14 @@ class LoggedItems:
     """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one.
 
     `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
+    `delivered` is the sampling as the adapter was shown it, where that isn't the one asked for.
     """
 
     items: list[Item]
     duplicate: list[str]
     judge: Judge | None
     heard: list[Sound | None] = field(default_factory=list)
+    delivered: str | None = None
 
 
 def logged_items(path: Path) -> LoggedItems:
@@ -107,6 +110,7 @@ def logged_items(path: Path) -> LoggedItems:
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     heard: list[Sound | None] = []
+    delivered: str | None = None
     judged: dict[str, Verdict] = {}
     judges: dict[str, JudgeRecord] = {}
     # Several processes log theirs one after the other.
@@ -127,6 +131,7 @@ def logged_items(path: Path) -> LoggedItems:
         items[sample.id] = item
         if "audio" in detail:
             heard.append(logged.audio)
+        delivered = logged.delivered or delivered
         if judge is not None:
             judged[sample.id] = Verdict(
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
@@ -135,11 +140,11 @@ def logged_items(path: Path) -> LoggedItems:
             if process not in judges or _progress(judge) > _progress(judges[process]):
                 judges[process] = judge  # each counts on from the one before
     whole = recorded(judged, merged(list(judges.values()))) if judges else None
-    return LoggedItems(list(items.values()), duplicate, whole, heard)
+    return LoggedItems(list(items.values()), duplicate, whole, heard, delivered)
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
-    """Return what our task put into a line of the log; None where there is nothing of ours."""
+    """Return the detail that our task put into a line of the log; None where there is none."""
     values = line.values() if isinstance(line, dict) else ()
     return next((value for value in values if isinstance(value, dict) and "sample" in value), None)
 
@@ -154,7 +159,7 @@ _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_t
 
 
 def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
-    """Return what the adapter counted for an answer; None where it didn't, as of an answer from lmms-eval's cache.
+    """Return the adapter's token counts for an answer; None where it didn't, as of an answer from lmms-eval's cache.
 
     An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several answers lmms-eval logs
     the first one's tokens alone, which say nothing of all. It doesn't time a question.
@@ -225,7 +230,7 @@ def media_missing(data: DataName, answered: set[str], note: Callable[[str], None
 
 
 def source_of(spec: BenchmarkSpec, data: DataName) -> tuple[SourceRecord, dict[str, Row]]:
-    """Return where the run's rows came from, in full where the same data is here, and these rows by id.
+    """Return the source of the run's rows, in full where the same data is here, and these rows by id.
 
     Where it is not, the source is as the run named it, and there are no rows.
     """
@@ -289,7 +294,7 @@ def _prompts(spec: BenchmarkSpec, task: TaskSpec, data: DataName) -> str:
 
 
 def _candidates(data: DataName, task_config: Mapping[str, Any], generation: Mapping[str, Any]) -> str | None:
-    """Return what a run's candidates were; samples may have been asked for by lmms-eval's own `--repeats`."""
+    """Return the spec of a run's candidates; samples may have been asked for by lmms-eval's own `--repeats`."""
     repeats = task_config.get("repeats") or 1
     if repeats == 1:
         return data.candidates
@@ -303,19 +308,21 @@ def settings_of(
     data: DataName,
     samples: Sequence[Sample | Item],
     *,
-    heard: Sequence[Sound | None] = (),
+    run: LoggedItems | None = None,
 ) -> SettingsRecord:
-    """Return what shaped a run's answers; `heard` as `LoggedItems` has it."""
+    """Return what shaped a run's answers; `run` is what was logged of them."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)
-    sampling = FrameSampling.parse(data.frames or _yaml_frames(task_config, document))
+    delivered, heard = (run.delivered, run.heard) if run is not None else (None, ())
+    sampling = FrameSampling.parse(delivered or data.frames or _yaml_frames(task_config, document))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     return SettingsRecord(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=frames_given(samples),
+        frames_unlike=frames_unlike(spec, samples),
         audio=sound(sampling, heard) if heard else None,
         label=data.label,
         language=data.language,
@@ -329,7 +336,7 @@ def settings_of(
 
 
 def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
-    """Return what shaped the answers of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
+    """Return the settings of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
     config = document.get("config", {})
     return SettingsRecord(
         label=f"lmms-eval's task {name}",

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reelbench.judges.judge_run import Live
 from reelbench.registry import decoding, rows, settings
@@ -23,6 +23,7 @@ from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
+from reelbench.registry.frames.shown import Shown
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
@@ -34,7 +35,7 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric,
 from reelbench.registry.translations import Translations
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers.reasoning import last_line
-from reelbench.tasks.lmms import adapter_patches, adapters, option_scores
+from reelbench.tasks.lmms import adapter_patches, adapters, arrivals, option_scores
 from reelbench.tasks.lmms import visuals as frames
 from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import (
@@ -63,7 +64,7 @@ SUBMISSION = "submission"
 
 
 def name_of_rows(task: TaskSpec) -> str:
-    """Return what YAML calls a task's rows."""
+    """Return YAML's name of a task's rows."""
     return task.name.upper().replace("-", "_")
 
 
@@ -83,7 +84,7 @@ class LmmsTask:
         return self
 
     def named(self, name: str) -> Any:  # noqa: ANN401 - a function, or rows
-        """Return what YAML calls `name`: a function, or a task's rows."""
+        """Return the object that YAML calls `name`: a function, or a task's rows."""
         if name in FUNCTIONS:
             return getattr(self, name)
         for task in self.spec.tasks:
@@ -112,9 +113,11 @@ class LmmsTask:
         """Return the row's video or frames, for simple models; nothing where nothing is to be or can be shown."""
         library = self._library(doc["split"])
         if frames.sampling(lmms_eval_specific_kwargs).times == "text":
-            self._frames.refuse(library, doc, "times=text needs a chat adapter, and this one takes pictures alone")
+            self._frames.refuse(library, doc, frames.NO_TIMES)
             return []
-        return self._frames.shown(library, doc, lmms_eval_specific_kwargs).visuals()
+        shown = self._frames.shown(library, doc, lmms_eval_specific_kwargs)
+        arrivals.hand_over(doc, len(shown.timestamps or ()))
+        return shown.visuals()
 
     def doc_to_messages(
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
@@ -122,6 +125,7 @@ class LmmsTask:
         """Return the row's one user message, for chat models."""
         shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
+        arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
         content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, text]}]
 
@@ -146,6 +150,7 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
+            frames.check_times(sampling)
             task = self._task(data.task)
             dataset = _asked_as_chosen(_named(dataset, data.task), task)
             if task.reasoned:
@@ -159,6 +164,7 @@ class LmmsTask:
         if sampling is None or data.problem is not None:
             return dataset.select([])
         self._frames.forget(split)
+        arrivals.forget(split)
         if sampling.kind == "none":  # asked in words only, a question needs no video
             data.media_missing = 0
             return dataset
@@ -234,6 +240,8 @@ class LmmsTask:
             flags=given.flags if reason not in {Reason.MEDIA_UNREADABLE, Reason.CUT_OFF} else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
+            frame_times_told=list(shown.told) if shown.told is not None else None,
+            frames_arrived=_arrived(doc, shown),
             subtitles=shown.lines,
             candidates=[text for text in (answer, *others) if not aggregation.is_failure(text)] if others else None,
             option_scores=scores,
@@ -255,6 +263,8 @@ class LmmsTask:
             "question": item.question,
             "audio": self._frames.recorded(self._library(doc["split"]), doc).audio,
         }
+        if (delivered := self._frames.delivered(self._library(doc["split"]))) is not None:
+            details[self.spec.primary.name]["delivered"] = delivered
         if (record := self._judge.record()) is not None:
             details[self.spec.primary.name]["judge"] = {"process": os.getpid(), **record.model_dump()}
         return details
@@ -295,6 +305,16 @@ class LmmsTask:
         else:
             todo = submission_advice(items[0]["split"], path, "the owners' server")
             log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
+
+
+def _arrived(doc: Row, shown: Shown) -> int | Literal["unknown"] | None:
+    """Return how many frames arrived where that isn't what was handed over; None too where a model was shown none."""
+    if not shown.timestamps or shown.problem is not None:
+        return None
+    number = arrivals.arrived(doc)
+    if number is None:
+        return "unknown"
+    return None if len(shown.timestamps) - number in {0, shown.padding} else number
 
 
 def _named(dataset: "Dataset", task: str) -> "Dataset":

@@ -9,10 +9,10 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown, show
 from reelbench.registry.media.library import Library
@@ -20,10 +20,22 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 log = logging.getLogger("reelbench")
 
 NOT_SHOWN = "(The video can't be shown.)"
 """Ends the prompt of a question whose video can't be shown."""
+
+
+NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
+
+
+def check_times(wanted: FrameSampling) -> None:
+    """Raise InputError where the adapter that runs can't be told a picture's time, before it is asked anything."""
+    if wanted.times == "text" and adapters.running is not None and adapters.task_type == "simple":
+        raise InputError(f"frames {wanted}: {NO_TIMES}")
 
 
 def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
@@ -38,16 +50,28 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
     """Return the items of a chat message of lmms-eval's; with `as_data` a video is a data URL, for a server to read.
 
     Not the path then: the server may be on another machine, and one on this machine reads no files unless it was told.
+    Pictures are handed over as lmms-eval's own tasks do, opened and not yet decoded; to an adapter that sends them on,
+    by their paths, under which it keeps what it has encoded.
     """
+    by_path = adapters.sends(adapters.running)
     items: list[dict[str, Any]] = []
     for piece in shown.attachments(language):
         if isinstance(piece, str):
             items.append({"type": "text", "text": piece})
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
+        elif piece.kind == "image_url" and not by_path and isinstance(piece.data, Path):
+            items.append({"type": "image", "url": _opened(piece.data)})
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
+
+
+def _opened(path: Path) -> "Image":
+    from PIL import Image
+
+    image = Image.open(path)
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 class Frames:
@@ -76,12 +100,22 @@ class Frames:
         return self._resolved(library, row, wanted) if ready else None
 
     def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
-        """Return what a row is shown as, ready for the model; never raises for what is wrong with its video."""
+        """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
         shown = self._resolved(library, row, sampling(kwargs))
         if shown.problem is None and not shown.still_there():  # hours may lie between the prompts and the model
             self._shown_rows[row["split"], row["id"]].clear()
             shown = self._resolved(library, row, sampling(kwargs))
         return shown
+
+    def delivered(self, library: Library) -> str | None:
+        """Return the sampling as an adapter was shown it, where it isn't the one asked for; None too where unknown."""
+        asked = self._asked[library.split]
+        if len(asked) != 1:
+            return None
+        (only,) = asked
+        shown = adapters.delivered(adapters.running, only, library.spec.row_kind)
+        as_ever = adapters.sends(adapters.running) and shown.times == only.times
+        return None if as_ever or shown == only else str(shown)
 
     def refuse(self, library: Library, row: Row, why: str) -> None:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
@@ -91,7 +125,7 @@ class Frames:
         self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
 
     def recorded(self, library: Library, row: Row) -> Shown:
-        """Return what a row was shown as; nothing is known where two samplings were asked for."""
+        """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         wanted = self._asked[row["split"]]
         if len(wanted) == 1 and adapters.sees(adapters.running):
             (only,) = wanted
@@ -101,8 +135,7 @@ class Frames:
         return Shown(problem=next((shown.problem for shown in known if shown.problem), None))
 
     def _resolved(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:
-        if wanted.decodes and adapters.images(adapters.running):
-            wanted = replace(wanted, form="images")
+        wanted = adapters.delivered(adapters.running, wanted, library.spec.row_kind)
         # Images are taken one by one: only a clip is read in pairs.
         even = wanted.form == "clip" and adapters.pairs(adapters.running)
         known = self._shown_rows[row["split"], row["id"]]

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from reelbench.leaderboard import board, store
+from reelbench.scoring import aggregation
 
 HUGE = 10**400
 
@@ -109,3 +110,38 @@ def test_a_bad_row_costs_itself_alone_and_is_listed(one_bad, tmp_path, rextime_r
         done = reelbench("leaderboard", *words)
         assert done.returncode == 0, done.stderr
         assert f"left out: {key}" in done.stderr
+
+
+def _labels(number):
+    def change(line):
+        line["facets"] = {"category": [f"label {n}" for n in range(number)]}
+
+    return change
+
+
+BEYOND = {
+    "software": (lambda result: result.update(software={f"package{n}": "1" for n in range(201)}), None, "200"),
+    "arguments": (lambda result: result["model"].update(args={f"a{n}": n for n in range(201)}), None, "200"),
+    "model id": (lambda result: result["model"].update(id="m" * 1001), None, "1000"),
+    "note": (lambda result: result["provenance"].update(note="n" * 10_001), None, "10000"),
+    "labels": (None, _labels(301), "301, and at most 300"),
+    "item id": (None, lambda line: line.update(id="i" * 1001), "1000"),
+    "media key": (None, lambda line: line.update(video="v" * 1001), "1000"),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_is_beyond_a_bound_is_refused_with_its_figure_before_anything_is_computed(
+    name, rextime_run, tamper, monkeypatch
+):
+    of_result, of_line, figure = BEYOND[name]
+
+    def lines_of(lines):
+        for line in lines:
+            of_line(line)
+
+    folder = tamper(rextime_run(), result=of_result, samples=lines_of if of_line else None)
+    monkeypatch.setattr(aggregation, "aggregate", lambda *_, **__: pytest.fail("computed"))
+    [checked] = store.check(folder)
+    assert checked.outcome == "refused"
+    assert figure in checked.why

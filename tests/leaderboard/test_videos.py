@@ -52,7 +52,8 @@ def accuracies(made, part):
 
 @pytest.mark.usefixtures("runs")
 def test_three_runs_on_the_videos_that_all_had(tmp_path):
-    made = board.make(tmp_path / "store", published=False)
+    keys = [one.key for one in store.read(tmp_path / "store")]
+    made = board.make(tmp_path / "store", published=False, common=keys)
     # The second square and the tide: mini4 to mini9. Nine right are all six, seven are four, five are two.
     assert accuracies(made, "the 2 videos that all 3 runs had @") == {
         "whole": 100.0,
@@ -70,6 +71,12 @@ def test_three_runs_on_the_videos_that_all_had(tmp_path):
     assert not common.plain  # it never counts overall
     assert [row.model for row in made.entries if row.group == common] == ["org/whole", "org/squareless", "org/kiteless"]
     assert all(row.key in made.ranks for row in made.entries)
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_run_with_under_nine_tenths_of_the_videos_decides_for_nobody(tmp_path):
+    made = board.make(tmp_path / "store", published=False)  # three of four videos are fewer
+    assert accuracies(made, "that all") == {}
 
 
 @pytest.mark.usefixtures("runs")

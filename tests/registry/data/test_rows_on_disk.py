@@ -48,7 +48,7 @@ def test_another_text_is_refused(text):
 
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [(None, ""), ("uniform:4", ";frames=uniform:4;encoder=1"), ("none", ";frames=none"), ("x", ";frames=invalid")],
+    [(None, ""), ("uniform:4", ";frames=uniform:4;encoder=2"), ("none", ";frames=none"), ("x", ";frames=invalid")],
 )
 def test_rows_name_the_sampling_that_was_asked_for(asked, said, monkeypatch):
     if asked is not None:

@@ -123,11 +123,17 @@ def test_asked_counts_what_the_spec_wants_of_this_video() -> None:
     assert asked == {"uniform:64": 64, "fps:4": 4, "fps:30": 30, "fps:4,max=3": 3, "all": 10, "window:0-9,5": 5}
 
 
-def test_a_clip_lasts_as_long_as_the_video_or_the_window() -> None:
-    assert parse("uniform:4").rate(TEN, 4) == pytest.approx(4.0)
-    assert parse("window:0.2-0.7,5").rate(TEN, 5) == pytest.approx(10.0)
-    assert parse("window:0.5-9,5").rate(TEN, 5) == pytest.approx(10.0)
-    assert parse("fps:3").rate(TEN, 3) == pytest.approx(3.0)
+def rate_of(spec: str, video: Timeline) -> float:
+    sampling = parse(spec)
+    return sampling.rate(video, sampling.pick(video))
+
+
+def test_a_clips_steps_are_those_between_its_frames() -> None:
+    assert rate_of("uniform:4", TEN) == pytest.approx(3 / 0.9)  # frames of 0, 0.3, 0.6 and 0.9 s
+    assert rate_of("window:0.2-0.7,5", TEN) == pytest.approx(4 / 0.5)
+    assert rate_of("window:0.5-9,5", TEN) == pytest.approx(4 / 0.4)
+    assert rate_of("fps:3", TEN) == pytest.approx(3.0)
+    assert rate_of("uniform:1", TEN) == pytest.approx(1.0)  # it stands for the second that the video lasts
 
 
 @pytest.mark.parametrize(
@@ -135,15 +141,14 @@ def test_a_clip_lasts_as_long_as_the_video_or_the_window() -> None:
     [
         ("fps:2", 21, 2.0),  # 10.3 s are begun by 21 half seconds: the clip keeps the rate that was asked for
         ("fps:2,max=21", 21, 2.0),
-        ("fps:2,max=9", 9, 9 / 10.3),  # spread over the video instead, as uniform:9
-        ("fps:2", 20, 20 / 10.3),  # one could not be decoded
-        ("uniform:21", 21, 21 / 10.3),
+        ("fps:2,max=9", 9, 8 / 10.2),  # spread over the video instead, as uniform:9
+        ("uniform:21", 21, 20 / 10.2),
     ],
 )
 def test_a_clip_of_frames_at_a_rate_has_that_rate(spec: str, count: int, rate: float) -> None:
     lasting = timeline([number / 10 for number in range(103)], 10.3)
-    assert parse(spec).rate(lasting, count) == pytest.approx(rate, rel=1e-12)
-    assert len(parse("fps:2").pick(lasting)) == 21
+    assert rate_of(spec, lasting) == pytest.approx(rate, rel=1e-12)
+    assert len(parse(spec).pick(lasting)) == count
 
 
 def test_pictures_hold_no_sound() -> None:

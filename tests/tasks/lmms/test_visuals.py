@@ -85,7 +85,9 @@ class TestWhatIsShown:
         "case",
         [
             ("qwen2_5_vl", "video", [0, 2, 4.5, 4.5], 1),
-            ("some_adapter_nobody_looked_at", "video", [0, 2, 4.5, 4.5], 1),
+            ("some_adapter_nobody_looked_at", "image", [0, 2, 4.5], 0),
+            ("gemma3", "image", [0, 2, 4.5], 0),
+            ("video_llava", "video", [0, 2, 4.5, 4.5], 1),
             (None, "video", [0, 2, 4.5, 4.5], 1),
             ("llava_onevision", "video", [0, 2, 4.5], 0),
             ("openai", "image", [0, 2, 4.5], 0),
@@ -228,10 +230,10 @@ class TestVideosInPictures:
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,as=images")
         content, _ = asked(task, row)
         every = Library(task.spec, "mini").pictures(row).paths
-        assert [part["url"] for part in content] == [str(every[0]), str(every[-1])]
+        assert [part["url"].filename for part in content] == [str(every[0]), str(every[-1])]
 
-    def test_each_picture_is_opened_once_however_often_lmms_eval_asks(self, task, row, monkeypatch):
-        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4,as=images")
+    def test_each_picture_is_opened_once_however_often_lmms_eval_asks(self, task, row, shown_to):
+        shown_to("openai", "uniform:4,as=images")
         pictures = task._library("mini").pictures(row).paths
         for prompts in (1, 2):
             with opened_files(pictures[0].parents[2]) as opened:
@@ -253,6 +255,12 @@ class TestVideosInPictures:
         (path,) = [part["url"] for part in task.doc_to_messages(row)[0]["content"] if part["type"] == "video"]
         assert len(clips.decoded_in_order(path)) == 4
 
+    def test_an_adapter_that_sends_pictures_on_gets_their_paths(self, task, row, shown_to):
+        shown_to("openai", "uniform:2,as=images")
+        content, _ = asked(task, row)
+        every = Library(task.spec, "mini").pictures(row).paths
+        assert [part["url"] for part in content] == [str(every[0]), str(every[-1])]
+
     def test_a_broken_picture_does_not_reach_the_model(self, task, row, monkeypatch):
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,as=images")
         Library(task.spec, "mini").pictures(row).paths[0].write_bytes(b"no picture")
@@ -266,7 +274,7 @@ class TestTheName:
         data = RowsOnDisk("rextime_mini")
         plain = str(data)
         monkeypatch.setenv("REELBENCH_FRAMES", " uniform:08, size=0448 ")
-        assert str(data) == f"{plain};frames=uniform:8,size=448;encoder=1"
+        assert str(data) == f"{plain};frames=uniform:8,size=448;encoder=2"
 
 
 class TestTheAdaptersOwnArguments:

@@ -1,0 +1,30 @@
+"""The most that is taken of what others write: one table, held to before anything is computed of it."""
+
+from reelbench.registry.errors import InputError
+
+DEPTH = 100
+"""Lists and objects in each other, of any JSON."""
+TEXT = 1_000_000
+"""Characters of any text of a record."""
+NAME = 1000
+"""Characters of what a page or a table shows in one line: an id, a media key, a label, a judge."""
+TITLE = 300
+"""Characters of a declared title."""
+NOTE = 10_000
+"""Characters of a note."""
+DECLARATION, DECLARED_TEXT = 200_000, 5_000
+"""Characters of a benchmark that a result declares, and of one text of it."""
+ENTRIES = 200
+"""Entries of a record's list of software, of arguments, of what was sent."""
+LABELS = 300
+"""Labels of one facet."""
+ITEMS = 200_000
+"""Items of a result."""
+RESULT_BYTES, SAMPLES_BYTES, SUBMITTED_BYTES = 20_000_000, 2_000_000_000, 200_000_000
+"""Size of a `result.json`, of its samples, and of all files of one pull request."""
+
+
+def hold(what: str, number: int, most: int) -> None:
+    """Raise InputError where there is more of something than is taken; the line has both figures."""
+    if number > most:
+        raise InputError(f"{what}: {number:,}, and at most {most:,} are taken")

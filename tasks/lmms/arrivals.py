@@ -1,0 +1,187 @@
+"""What reached a model: the pictures and the frames of clips that its processor, or its server, was given.
+
+An adapter may sample a clip once more, take the first pictures alone, or count one video's frames for a whole batch. So
+each thread's rows are noted as their video is handed over, and the frames are counted where they arrive: at Hugging
+Face's processors, at a chat completion of openai's client, and at vLLM's own. Elsewhere nobody knows.
+"""
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+from reelbench.registry.rows import Row
+
+Key = tuple[str, str]
+"""A row's split and id."""
+
+_MOST = 256
+"""Rows that a thread's list holds: more than any batch."""
+
+_MARK = "_reelbench_counts"
+
+
+@dataclass
+class _Thread:
+    rows: deque[Key] = field(default_factory=lambda: deque(maxlen=_MOST))
+    waiting: list[Key] = field(default_factory=list)
+    """Rows that were handed over since something arrived."""
+    arriving: list[Key] = field(default_factory=list)
+    """Rows that something arrived for already."""
+
+
+_threads = threading.local()
+_handed: dict[Key, int] = {}
+_texts: dict[str, Key] = {}
+_arrived: dict[Key, int | None] = {}
+
+
+def key_of(row: Row) -> Key:
+    """Return what tells a row from others of its benchmark."""
+    return row["split"], row["id"]
+
+
+def _thread() -> _Thread:
+    if not hasattr(_threads, "known"):
+        _threads.known = _Thread()
+    return _threads.known
+
+
+def hand_over(row: Row, frames: int, text: str = "") -> None:
+    """Note that an adapter is given a row: so many frames (0: none, or a whole video), and the text that asks."""
+    _install()
+    key, thread = key_of(row), _thread()
+    if key in thread.rows:
+        thread.rows.remove(key)
+    thread.rows.append(key)
+    if key not in thread.waiting:
+        thread.waiting.append(key)
+    _handed[key] = frames
+    _arrived.pop(key, None)
+    if text:
+        _texts[text] = key
+
+
+def latest(count: int) -> tuple[Key, ...]:
+    """Return the last rows that this thread was given, at most so many, oldest first; none where it was given none."""
+    return tuple(_thread().rows)[-count:]
+
+
+def arrived(row: Row) -> int | None:
+    """Return how many frames arrived, repeats counted; None where nobody knows."""
+    return _arrived.get(key_of(row))
+
+
+def forget(split: str) -> None:
+    """Start anew: the split's task is being loaded."""
+    for known in (_handed, _arrived):
+        for key in [key for key in known if key[0] == split]:
+            del known[key]
+
+
+def _group() -> list[Key]:
+    """Return the rows that what arrives now is for: those handed over since, else those of the time before."""
+    thread = _thread()
+    if thread.waiting:
+        thread.arriving, thread.waiting = thread.waiting, []
+    return thread.arriving
+
+
+def clips_arrived(counts: Sequence[int]) -> None:
+    """Note the frames of clips that reach a model's processor, in order."""
+    group = _group()
+    if len(counts) == len(group):
+        _arrived.update(zip(group, counts, strict=True))
+    else:
+        _arrived.update(dict.fromkeys(group))
+
+
+def pictures_arrived(count: int) -> None:
+    """Note the pictures that reach a model's processor: one question's, all at once or one by one, or a batch's."""
+    group = _group()
+    handed = [_handed[key] for key in group]
+    if count == sum(handed):
+        _arrived.update(zip(group, handed, strict=True))
+    elif len(group) == 1:
+        before = _arrived.get(group[0]) or 0
+        _arrived[group[0]] = before + count if before < handed[0] else count
+    else:
+        _arrived.update(dict.fromkeys(group))
+
+
+def message_sent(messages: object) -> None:
+    """Note the pictures of a chat message that goes to a server; a video's frames only the server counts."""
+    content = messages[-1].get("content") if isinstance(messages, list) and messages else None
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    text = next((part.get("text") for part in reversed(parts) if part.get("type") == "text"), content)
+    key = _texts.get(text) if isinstance(text, str) else None
+    if key is not None:
+        kinds = [part.get("type") for part in parts]
+        _arrived[key] = None if "video_url" in kinds else kinds.count("image_url")
+
+
+# --- where frames are counted ----------------------------------------------------------------------------------
+
+
+def _install() -> None:
+    """Count at each place that is loaded by now; once each."""
+    for module, owner, name, counting in _PLACES:
+        found = getattr(sys.modules.get(module), owner, None)
+        original = getattr(found, name, None)
+        if original is not None and not getattr(original, _MARK, False):
+            counted = counting(original)
+            setattr(counted, _MARK, True)
+            setattr(found, name, counted)
+
+
+def _of_videos(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        videos = original(self, *args, **kwargs)
+        clips_arrived([len(video) for video in videos])
+        return videos
+
+    return prepared
+
+
+def _of_pictures(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        images = original(self, *args, **kwargs)
+        pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
+        return images
+
+    return prepared
+
+
+def _of_messages(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def sent(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        message_sent(kwargs.get("messages"))
+        return original(self, *args, **kwargs)
+
+    return sent
+
+
+def _of_batch(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def sent(self: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        several = isinstance(messages, list) and bool(messages) and isinstance(messages[0], list)
+        for message in messages if several else [messages]:
+            message_sent(message)
+        return original(self, messages, *args, **kwargs)
+
+    return sent
+
+
+_COMPLETIONS = "openai.resources.chat.completions.completions"
+_PLACES = (
+    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _of_videos),
+    ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _of_pictures),
+    (_COMPLETIONS, "Completions", "create", _of_messages),
+    (_COMPLETIONS, "AsyncCompletions", "create", _of_messages),
+    ("vllm.entrypoints.llm", "LLM", "chat", _of_batch),
+)
