@@ -29,6 +29,7 @@ from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
+    AskedRecord,
     Counts,
     Data,
     Item,
@@ -178,6 +179,7 @@ class Evaluation:
     url: str | None = None
     note: str | None = None
     judge_failed: str | None = None
+    come_by: AskedRecord | None = None
     own_rows: bool = False
     """Whether the run itself states that its rows were somebody's own."""
 
@@ -230,7 +232,9 @@ class Evaluation:
             source=self.source,
             model=self.model,
             settings=self.settings,
-            attribution=result_files.Attribution(self.whose, self.questions_sha256, url=self.url, note=self.note),
+            attribution=result_files.Attribution(
+                self.whose, self.questions_sha256, url=self.url, note=self.note, asked=self.come_by
+            ),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
