@@ -49,11 +49,12 @@ def read_run(folder: Path) -> MadeRun:
     document = read_json(path)
     questions: dict[str, list[dict[str, str]]] = {}
     for place, entry in enumerate(document.values() if isinstance(document, dict) else document, start=1):
-        texts: dict[str, Any] = {name: entry.get(name) for name in SIDES} if isinstance(entry, dict) else {}
-        video = str(entry.get("video") or entry.get("vid") or "") if texts else ""
-        if not video or not all(isinstance(text, str) for text in texts.values()):
+        known: dict[str, Any] = entry if isinstance(entry, dict) else {}
+        texts = {side: known[side] for side in SIDES if isinstance(known.get(side), str)}
+        video = str(known.get("video") or known.get("vid") or "")
+        if not video or len(texts) < len(SIDES):
             raise InputError(f"{path}, entry {place}: not a question with its video, question and answer")
-        questions.setdefault(video, []).append(texts)
+        questions.setdefault(video, []).append({**texts})
     return MadeRun(folder, funnel, questions)
 
 
@@ -129,8 +130,8 @@ def _difference(
     if not totals[1] or not totals[3]:
         return {"a": None, "b": None, "difference": None, "ci95": None}
     last, first, test = difference_of_means(cluster_sums(table, videos))
-    ends = test.interval() if test is not None else None
-    return {"a": first, "b": last, "difference": last - first, "ci95": list(ends) if ends else None}
+    ends = None if test is None else list(test.interval())
+    return {"a": first, "b": last, "difference": last - first, "ci95": ends}
 
 
 def _values(name: str, texts: list[str], parser: Parser | None) -> list[float | None]:
@@ -138,4 +139,5 @@ def _values(name: str, texts: list[str], parser: Parser | None) -> list[float | 
         return list(parser.depths(texts))
     if name == "flesch_kincaid":
         return [flesch_kincaid(text) for text in texts]
-    return [float(len(words(text)) if name == "words" else specificity(text)) for text in texts]
+    counts = [len(words(text)) if name == "words" else specificity(text) for text in texts]
+    return [*map(float, counts)]

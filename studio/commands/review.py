@@ -1,11 +1,11 @@
 """`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,18 +13,12 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, first_of, number_of
+from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.review.kind_names import KindName
 
 if TYPE_CHECKING:
     from reelbench.registry.strata import Labels
     from reelbench.studio.review.pages import Clips, Content, Draw
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-from reelbench.registry.text_tables import Table, interval, number
-
-if TYPE_CHECKING:
-    from reelbench.registry.strata import Labels
     from reelbench.studio.review.review_kind import ReviewSummary
 
 _SHOWN = 10
@@ -127,12 +121,7 @@ def page(
     _check_source(ask, material.diagnosis, material.graphs)
     content = _content(name, ask, draw, material, split=split, data=data)
     if form is Form.LABEL_STUDIO and media_url is not None:
-        from reelbench.studio.review import label_studio
-
-        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
-        _report_missing(tasks.missing)
-        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
-        console.write(str(tasks.tasks.parent))
+        _write_tasks(content, output or Path(f"label-studio-{name}"), media_url, data)
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
     clips: Clips = "folder" if form is Form.FOLDER else "page"
@@ -157,6 +146,15 @@ def page(
         console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
     for path in written.paths:
         console.write(str(path))
+
+
+def _write_tasks(content: "Content", folder: Path, media_url: str, data: Path | None) -> None:
+    from reelbench.studio.review import label_studio
+
+    tasks = label_studio.write(content, folder, media_url, data)
+    _report_missing(tasks.missing)
+    console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
+    console.write(str(tasks.tasks.parent))
 
 
 def _labels(tags: Path | None, per: str | None) -> "Labels | None":
