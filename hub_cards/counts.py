@@ -124,7 +124,7 @@ def _characters(text: str) -> int:
 
 def _labels(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels) -> list[LabelCounts]:
     by_facet: list[LabelCounts] = []
-    for facet in spec.facets:
+    for facet in (facet for facet in spec.facets if not facet.made_of):
         of_rows = [
             set(row[facet.name] if facet.in_rows else labels.get(row["id"], {}).get(facet.name, ())) for row in rows
         ]

@@ -118,7 +118,7 @@ def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sourc
         ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"],
         [
             [
-                row.model,
+                f"{row.model} ({row.label})" if row.label else row.model,
                 row.setting,
                 *(
                     f"{row.metrics[name]:.{decimals[row.cite, name]}f}" if name in row.metrics else "–"

@@ -102,7 +102,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         made, shares = _facet(by_split)
         rows = {name: counts.rows for name, counts in by_split.items()}
         figures.add(title, _facet_note(by_split), made, plots.bars(title, shares, n=rows))
-    elsewhere = [facet for facet in material.spec.facets if not facet.in_rows and facet_title(facet) not in facets]
+    unheld = [facet for facet in material.spec.facets if not (facet.in_rows or facet.made_of)]
+    elsewhere = [facet for facet in unheld if facet_title(facet) not in facets]
     if elsewhere:
         names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
         note = f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them."

@@ -177,14 +177,14 @@ def run_entry(stored: StoredResult) -> BoardEntry:
 def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
     """Yield the rows of what others published on a benchmark."""
     for number, row in enumerate(spec.published):
-        prompts = row.prompts if row.judge else None
+        prompts, how = row.prompts if row.judge else None, f"label {row.label}" if row.label else None
         yield BoardEntry(
             key=f"published/{spec.id}/{number}",
             model=row.model,
             revision=None,
             kind=row.setting if row.setting in ("baseline", "human") else "published",
             setting={"baseline": "floor"}.get(row.setting, row.setting),
-            group=RankingGroup(spec.id, spec.version, row.split, row.subset, row.judge, prompts),
+            group=RankingGroup(spec.id, spec.version, row.split, row.subset, row.judge, prompts, how),
             frames=row.frames or "unknown",
             unranked=row.unranked,
             metrics=_without_items(row.metrics),

@@ -78,7 +78,7 @@ def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[t
 
 
 def _around(px: float, py: float, wide: float) -> Iterator[_Box]:
-    """Return where a name may stand: beside its point, then above or below it, nearest first."""
+    """Return the places for a name: beside its point, then above or below it, nearest first."""
     for far, (beside, up) in product(
         (8, 18, 32), ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
     ):

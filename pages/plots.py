@@ -118,7 +118,7 @@ def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[st
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
-    """Return where labels stand, in bins from the left: edges of what is measured, the values of what is counted."""
+    """Return the labels' places, in bins from the left: edges of what is measured, the values of what is counted."""
     if not whole:
         return [(place, shown(edge)) for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
     labels: list[tuple[float, str]] = []
@@ -285,7 +285,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
 
 
 def about(marks: Sequence[Mark]) -> str:
-    """Return what stands behind a chart's subtitle: the interval where one is drawn, and n."""
+    """Return the end of a chart's subtitle: the interval where one is drawn, and n."""
     numbers = sorted({mark.n for mark in marks})
     n = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
     return ("" if all(mark.ci95 is None for mark in marks) else ", 95 % interval") + f", n = {n}"
@@ -350,7 +350,7 @@ def _key(names: Sequence[str]) -> list[list[str]]:
 
 
 def dashes(number: int) -> str:
-    """Return what tells a line from another beside its colour, as an attribute."""
+    """Return a line's dashes, which tell it from others beside its colour, as an attribute."""
     pattern = _DASHES[number % len(_DASHES)]
     return f" stroke-dasharray='{pattern}'" if pattern else ""
 

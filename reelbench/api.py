@@ -86,7 +86,7 @@ class Scored:
 
         Args:
             by: A facet of `breakdowns`; by default the first.
-            metric: The metric's name; by default the benchmark's main one.
+            metric: The metric's name; by default the benchmark's main one, or the first that the facet's labels have.
 
         Returns:
             The picture: SVG as text, which a notebook shows (`Path("plot.svg").write_text(scored.plot())`).
@@ -96,12 +96,16 @@ class Scored:
         """
         from reelbench.pages.plots import Mark, intervals
         from reelbench.pages.svg import Svg
+        from reelbench.scoring import metric_table
 
         spec = self._spec
-        name = metric or spec.primary.name
         facet = by or next(iter(self.breakdowns), None)
         if facet is not None and facet not in self.breakdowns:
             raise InputError(f"by {facet}: no such facet; there are {', '.join(self.breakdowns) or 'none'}")
+        known = metric_table.facet_metrics(spec, self.breakdowns, facet) if facet else []
+        main = spec.primary if spec.primary in known or not known else known[0]
+        drawn = next((one for one in (*known, *spec.metrics) if one.name == (metric or main.name)), main)
+        name = metric or drawn.name
         labels = {"all": self.metrics, **(self.breakdowns[facet] if facet else {})}
         marks = [
             Mark(0, label.replace("_", " "), value.value, value.ci95, value.n)
@@ -112,7 +116,7 @@ class Scored:
             scored = [name for name, value in self.metrics.items() if value.value is not None]
             raise InputError(f"{name}: has no value; there are {', '.join(scored) or 'none'}")
         title = f"{self.benchmark} {self.split}" + (f" by {facet.replace('_', ' ')}" if facet else "")
-        unit, shown = spec.metric(name).in_unit, name.replace("_", " ")
+        unit, shown = drawn.in_unit, name.replace("_", " ")
         return Svg(intervals(title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - there is none

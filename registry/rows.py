@@ -5,10 +5,11 @@ A row is a plain dict with the columns of its kind, one list of labels per facet
 # pyright: reportMissingTypeStubs=false
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.spec import BenchmarkSpec, Column
+from reelbench.registry.spec import BenchmarkSpec, Column, Facet
 from reelbench.registry.values import is_array
 
 if TYPE_CHECKING:
@@ -112,9 +113,48 @@ def steps(row: Row) -> list[str]:
     return [text for name in STEP_COLUMNS for text in row.get(name) or () if text]
 
 
+RANGES: dict[str, tuple[tuple[float, str], ...]] = {
+    "span length": ((5, "under 5 s"), (15, "5 to 15 s"), (30, "15 to 30 s"), (60, "30 to 60 s"), (inf, "60 s or more")),
+    "span start": (
+        (10, "within 10 s"),
+        (30, "after 10 to 30 s"),
+        (60, "after 30 to 60 s"),
+        (120, "after 60 to 120 s"),
+        (inf, "after 120 s or more"),
+    ),
+}
+"""What is measured of a right span, in seconds -> (below this, label), the ranges in order."""
+
+
+def span_facets() -> tuple[Facet, ...]:
+    """Return the facets of a benchmark with right spans: how long one is, and how far into the video it begins."""
+    named = {
+        "span length": ("span_length", "Length of the right span."),
+        "span start": ("lead", "How far into the video the right span begins."),
+    }
+    return tuple(
+        Facet(
+            name=name,
+            title=title,
+            labels=tuple(label for _, label in RANGES[made_of]),
+            in_rows=False,
+            made_of=made_of,
+        )
+        for made_of, (name, title) in named.items()
+    )
+
+
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet."""
-    return {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows and facet.name in row}
+    labels = {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows and facet.name in row}
+    for facet in spec.facets:
+        if facet.made_of in RANGES and (ends := row.get("span")):
+            spans = [ends[at : at + 2] for at in range(0, len(ends), 2)]
+            seconds = spans[0][0] if facet.made_of == "span start" else sum(end - start for start, end in spans)
+            labels[facet.name] = [next(label for below, label in RANGES[facet.made_of] if seconds < below)]
+        elif facet.made_of and (value := row.get(facet.made_of)):
+            labels[facet.name] = [value] if isinstance(value, str) else list(value)
+    return labels
 
 
 def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:

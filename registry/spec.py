@@ -181,7 +181,10 @@ class Facet(Declared):
     title: str
     labels: tuple[str, ...] | None = None
     in_rows: bool = True
-    """False where the labels come from elsewhere (a tags file)."""
+    """False where the labels come from elsewhere (a tags file), or are made of other columns."""
+    made_of: str = ""
+    """The column that its labels are made of, where no column of its own holds them; `span length` and `span start` are
+    those of the right span, in the ranges that `labels` names (`rows.RANGES`)."""
     metrics: tuple[Metric, ...] = ()
 
 
@@ -284,6 +287,8 @@ class PublishedResult(Declared):
     frames: str | None = None
     subset: str | None = None
     """Part of the split that it covers: a column of its own."""
+    label: str = ""
+    """How the model was asked, where that is not the plain way (web search): a table of its own, as `--label` makes."""
     open_weights: bool | None = None
     unranked: str | None = None
     """Why it is listed and not ranked, such as that the model was given what it should find."""

@@ -55,8 +55,11 @@ class Strata:
             for name in sorted(names, key=lambda name: place(label, name))[: self.number]
         }
 
-    def draw_rows(self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0) -> list[Row]:
-        """Return the rows drawn, in their order."""
+    def draw_rows(
+        self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0, tags: Labels | None = None
+    ) -> list[Row]:
+        """Return the rows drawn, in their order; `tags` are labels that the rows don't have."""
         rows = list(rows)
-        drawn = self.draw(spec.id, {row["id"]: facets(spec, row) for row in rows}, seed)
+        labels = {row["id"]: facets(spec, row) | dict((tags or {}).get(row["id"], {})) for row in rows}
+        drawn = self.draw(spec.id, labels, seed)
         return [row for row in rows if row["id"] in drawn]

@@ -89,7 +89,7 @@ def facets(spec: BenchmarkSpec) -> tuple[Facet, ...]:
 
 def from_tags(spec: BenchmarkSpec) -> set[str]:
     """Return the names of the facets whose labels are not in a benchmark's rows."""
-    return {facet.name for facet in facets(spec) if not facet.in_rows}
+    return {facet.name for facet in facets(spec) if not facet.in_rows and not facet.made_of}
 
 
 def is_weak(share: float, rate: float) -> bool:

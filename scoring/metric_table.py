@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from reelbench.registry.records import Counts, MetricValue
+from reelbench.registry.records import Breakdowns, Counts, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
+from reelbench.scoring import cognitive_profile
 
 COLUMNS = ("metric", "#value", "unit", "#95 % interval", "#n")
 """Those with `#` are numbers, set to the right."""
@@ -53,6 +54,37 @@ def cells(spec: BenchmarkSpec, metric: Metric, value: MetricValue, result: Numbe
     shown = number(metric, value) + (f" ({value.n} of {result.counts.items})" if partial else "")
     interval = "" if value.ci95 is None else " to ".join(f"{bound:.{unit.long_digits}f}" for bound in value.ci95)
     return shown, unit.label, interval
+
+
+def facet_metrics(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> list[Metric]:
+    """Return the metrics that a facet's labels have, its own first, in the order of their declaration."""
+    own = next((known.metrics for known in cognitive_profile.facets(spec) if known.name == facet), ())
+    there = {name for values in breakdowns[facet].values() for name in values}
+    return [
+        metric for metric in {metric.name: metric for metric in (*own, *spec.metrics)}.values() if metric.name in there
+    ]
+
+
+def by_label(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of a facet's table: each label's metrics and its items.
+
+    Of CogME's components also each label's share of the tagged questions, in per cent, and whether it is weak: rare and
+    answered badly (`cognitive_profile.is_weak`).
+    """
+    metrics = facet_metrics(spec, breakdowns, facet)
+    tagged = breakdowns.get(cognitive_profile.TAGGED, {}).get(cognitive_profile.ALL, {})
+    total = max((value.n for value in tagged.values()), default=0) if facet in cognitive_profile.COMPONENTS else 0
+    rows: list[list[str]] = []
+    for label, values in breakdowns[facet].items():
+        n = max((value.n for value in values.values()), default=0)
+        row = [label, *(number(m, values[m.name]) if m.name in values else "" for m in metrics), str(n)]
+        if total:
+            rate = values[metrics[0].name].value if metrics[0].name in values else None
+            credit = 100.0 if rate is None else 100 * (rate - metrics[0].low) / (metrics[0].high - metrics[0].low)
+            row += [f"{100 * n / total:.1f}", "weak" if cognitive_profile.is_weak(100 * n / total, credit) else ""]
+        rows.append(row)
+    more = ["#% of tagged", ""] if total else []
+    return [facet, *(f"#{metric.name}" for metric in metrics), "#n", *more], rows
 
 
 def number(metric: Metric, value: MetricValue) -> str:

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.metrics import Mean
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, comparison
@@ -48,10 +49,24 @@ def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pil
         InputError: They have no item in common, no value on two videos, or differ equally on all.
     """
     metric = spec.primary
-    by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in comparison.on_both(a, b))
+    both = comparison.on_both(a, b)
+    by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in both)
     draws = None if by_a.draws is None or by_b.draws is None else by_a.draws - by_b.draws
     value = None if by_a.value is None or by_b.value is None else by_a.value - by_b.value
-    return _pilot(metric, aggregation.Resampled(value, draws, by_a.n, by_a.videos), paired=True)
+    pilot = _pilot(metric, aggregation.Resampled(value, draws, by_a.n, by_a.videos), paired=True)
+    return replace(pilot, discordant=_discordant(metric, *both), measured=True)
+
+
+def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> float | None:
+    """Return the share of questions that one model alone has right; None where answers are not right or wrong."""
+    if not isinstance(metric.aggregate, Mean):
+        return None
+    right = [{sample.id: sample.scores.get(metric.aggregate.column) for sample in side} for side in (a, b)]
+    pairs = [(right[0][key], right[1][key]) for key in right[0].keys() & right[1].keys()]
+    scored = [(one, other) for one, other in pairs if one is not None and other is not None]
+    if not scored or any(value not in (0.0, 1.0) for pair in scored for value in pair):
+        return None
+    return sum(one != other for one, other in scored) / len(scored)
 
 
 def assumed(metric: Metric, what: Assumed) -> Pilot:

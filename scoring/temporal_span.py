@@ -21,6 +21,10 @@ GROUNDED_THRESHOLD = 0.5
 _RECALL = {at: f"recall_at_{at}" for at in MOMENT_THRESHOLDS}
 _CORRECT = f"correct_at_iou_{GROUNDED_THRESHOLD}"
 
+_SLACK = 1.02
+"""A window may end a little behind what a file states as its length: by 2 percent and a second."""
+_FEW_BEHIND, _NEARLY, _SOME = 0.05, 0.9, 5
+
 Window = Sequence[float]
 """Start and end in seconds; anything after them (a confidence) is ignored."""
 
@@ -77,6 +81,25 @@ def moment_columns(item: Item) -> dict[str, float]:
     if item.parsed is None or "span" not in item.parsed:
         return {}
     return score_item(item.parsed, item.target, MOMENT_THRESHOLDS)
+
+
+def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]) -> str | None:
+    """Say where windows look as if they were no seconds; None where they don't.
+
+    Args:
+        windows: Id -> predicted window and true one, of the answers that were read.
+        lengths: Id -> length of its video in seconds, where it is known.
+    """
+    number = len(windows)
+    behind = [key for key, (span, _) in windows.items() if span[1] > lengths.get(key, math.inf) * _SLACK + 1]
+    if len(behind) > _FEW_BEHIND * number:
+        asked = ": are these seconds?" if 2 * len(behind) > number else ""
+        return f"{len(behind)} of {number} windows end behind their video{asked}"
+    early = sum(span[1] <= 1 for span, _ in windows.values())
+    late = sum(true[1] > 1 for _, true in windows.values())
+    if number >= _SOME and early >= _NEARLY * number and late >= _NEARLY * number:
+        return f"{early} of {number} windows end within the first second of their video: are these seconds?"
+    return None
 
 
 def compute_score(

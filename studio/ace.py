@@ -54,7 +54,7 @@ class Enhancement:
         return sum(made.unparsed for made in self.choices.values())
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """Return what `--json` prints."""
+        """Return the document of `--json`."""
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,

@@ -216,7 +216,7 @@ class Chain:
         return sum(asker.tally.calls for asker in self._distinct())
 
     def cost_usd(self) -> float | None:
-        """Return what all replies behind the results cost, whenever they were paid; in a plan, what is to be asked.
+        """Return the cost of all replies behind the results, whenever they were paid; in a plan, of those to be asked.
 
         None without prices.
         """
@@ -257,7 +257,7 @@ class Chain:
         return document
 
     def account(self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object) -> FunnelRecord:
-        """Return what `funnel.json` says, `more` of its fields included.
+        """Return the funnel's record, `more` of its fields included.
 
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
         behind the results, whenever they were paid, those of earlier stages too.
@@ -289,7 +289,7 @@ class Chain:
         return own if self._earlier is None else joined(self._earlier.funnel, own)
 
     def plan(self) -> dict[str, Any]:
-        """Return what a run would ask for, where everything that is asked comes through."""
+        """Return the plan: the calls of a run where everything that is asked comes through."""
         planned = {role: use for role, use in self._planned.items() if use.replies}
         return {
             "stages": self.funnel.document(),
@@ -417,7 +417,7 @@ def stage_file(stage: str) -> str:
 
 
 def stages_taken(names: Sequence[str], start_after: str | None, until: str | None) -> slice:
-    """Return which of a chain's stages are run; InputError where one that is named isn't there, or comes before."""
+    """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
     for option, name in (("--from", start_after), ("--until", until)):
         if name is not None and name not in names:
             raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")

@@ -200,7 +200,7 @@ def _questions(reply: str) -> dict[int, WrittenQuestion]:
 
 
 def _said(values: Mapping[Any, Any]) -> dict[str, list[Any]]:
-    """Return what an object says that can be said in words: events with their times, questions, short facts."""
+    """Return an object's content in words: events with their times, questions, short facts."""
     spans, pairs, facts = [], [], []
     for name, value in values.items():
         span = values.get(f"{name}_timestamp")

@@ -192,7 +192,7 @@ class Discussion:
         shown = await pictures.attachments({"id": case.item.name, "video": case.item.name})
         answers = []
         for question in self.context_questions:
-            messages = self.prompts.messages("context.txt", (), shown, question=question)
+            messages = self.prompts.messages("context.txt", (), shown, question=question, view=pictures.view)
             answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
         return answers
 
@@ -212,7 +212,7 @@ class Discussion:
         talk.words.append(SpokenWord(role=expert.name, round=turn.round, questions=written.questions))
 
     def outcome(self, talk: "Talk") -> Discussed:
-        """Return what came of a talk."""
+        """Return a talk's outcome."""
         first, *later = talk.questions(self.roles[0].name)
         last = later[-1] if later else None
         return Discussed(talk.case.item, talk.context or (), self._data(talk), first, last, talk.by_order)
@@ -226,7 +226,7 @@ class Discussion:
         ]
 
     async def judge(self, chain: Chain, case: ChainCase[Discussed]) -> tuple[float, float]:
-        """Return what a judge makes of the discussion's questions beside the first ones, in both orders.
+        """Return a judge's verdict on the discussion's questions beside the first ones, in both orders.
 
         1: they are the better set, 0: the others are, 0.5: neither.
         """
@@ -275,7 +275,7 @@ class Discussion:
         return levels
 
     def _data(self, talk: "Talk") -> dict[str, str]:
-        """Return what is shown of a talk's video: made once, as soon as its context is known."""
+        """Return the material on a talk's video: made once, as soon as its context is known."""
         if talk.data is not None:
             return talk.data
         video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
@@ -317,7 +317,7 @@ class Talk:
         return self._texts[id(word)]
 
     def questions(self, expert: str) -> list[list[WrittenQuestion]]:
-        """Return what the expert wrote, turn by turn."""
+        """Return the expert's questions, turn by turn."""
         return [word.questions for word in self.words if word.role == expert]
 
     def document(self) -> dict[str, Any]:
@@ -447,7 +447,7 @@ async def run(
         ]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
-            settings["frames"] = options.frames
+            settings["frames"] = pictures.sampling.stated
         if options.until is not None:
             if out is None:
                 return chain.plan()
@@ -468,7 +468,7 @@ async def run(
 
 
 async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> list[Discussed]:
-    """Return what came of all talks, without the questions that the gates drop."""
+    """Return the outcomes of all talks, without the questions that the gates drop."""
     made = [discussion.outcome(talk) for talk in talks]
     for talk, result in zip(talks, made, strict=True):
         if result.last is not None:
@@ -487,7 +487,7 @@ async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -
 async def _compared(
     chain: Chain, discussion: Discussion, whole: Sequence[Discussed]
 ) -> tuple[dict[str, tuple[float, float]], Levels]:
-    """Return what a judge made of each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
+    """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
     verdicts: dict[str, tuple[float, float]] = {}
     levels: Levels = {side: {} for side in SIDES}
     if JUDGE in chain.use:

@@ -142,7 +142,7 @@ class Gates:
         return {key: value for key, value in asdict(self.rules).items() if key != "gate"} if self.names else {}
 
     def roles(self, *, options: bool) -> dict[str, bool]:
-        """Return which roles are asked; `options` says whether the questions have any."""
+        """Return the roles, with whether each is asked; `options` says whether the questions have any."""
         blind = GateName.ANSWERABLE in self.names
         return {BLIND: blind, CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options)}
 

@@ -156,7 +156,7 @@ def mini_test(
 
 
 def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[str, Any]:
-    """Return how many questions reason across time, and the certificates of those with both spans (C.6).
+    """Return the number of questions that reason across time, and the certificates of those with both spans (C.6).
 
     A question whose own span and its answer's overlap completely does not reason across time; that one lies within the
     other is taken for that, `identical` counts those with the same ends.
@@ -184,7 +184,7 @@ def _within(inner: Sequence[float], outer: Sequence[float]) -> bool:
 
 
 def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE) -> dict[str, float] | None:
-    """Return what 1,000 kept questions cost: dollars of models, people's hours, both in dollars; None of nothing.
+    """Return the cost of 1,000 kept questions: dollars of models, people's hours, both in dollars; None of nothing.
 
     ReXTime counts $35 of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
 

@@ -39,7 +39,7 @@ class Relation(_Read):
     similarity: Rating = Field(validation_alias="Similarity")
 
     def category(self, cuts: Cuts) -> Category:
-        """Return what the ratings make of the pair; DroppedError: `similar` or `not_causal`."""
+        """Return the pair's category by its ratings; DroppedError: `similar` or `not_causal`."""
         if self.similarity >= cuts.similar_from:
             raise DroppedError("similar")
         if min(self.directness, self.necessity) < cuts.causal_from:
@@ -82,7 +82,7 @@ class Neighbours(_Read):
     effect_alignment: _Level = Field(default=None, validation_alias="effect-alignment")
 
     def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
-        """Return what was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
+        """Return the event that was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
         text, relevant = getattr(self, side), getattr(self, f"{side}_relevant")
         if not text or text.lower().rstrip(".") == "none":
             raise DroppedError("none")
@@ -158,7 +158,7 @@ def option(text: str) -> str:
 
 
 def _check_times(pair: Mapping[str, Span], captions: Sequence[Span], last: float) -> None:
-    """Raise UnreadableError unless the pair's events are captioned ones, the first over before the second begins."""
+    """Raise UnreadableError unless the pair's events are captioned ones, the first of which begins first."""
     for name, (start, end) in pair.items():
         if not 0 <= start < end <= last:
             raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
@@ -170,10 +170,6 @@ def _check_times(pair: Mapping[str, Span], captions: Sequence[Span], last: float
             raise UnreadableError(
                 f"{name}_timestamp: [{start:g}, {end:g}] is no event's time; take start and end from the material"
             )
-    (first, (start, end)), (second, (later, _)) = pair.items()
+    (first, (start, _)), (second, (later, _)) = pair.items()
     if start > later:
         raise UnreadableError(f"{first}_timestamp: starts after the {second}; the first event must come first")
-    if end > later:
-        raise UnreadableError(
-            f"{first}_timestamp: overlaps with the {second}; the first event must end before the second begins"
-        )

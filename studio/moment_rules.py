@@ -4,14 +4,17 @@ Each field has its `help`, from which the command line makes an option. Shares a
 seconds.
 """
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from reelbench.registry.errors import InputError
 
-def option(default: Any, help: str, **bounds: int) -> Any:  # noqa: A002, ANN401 - a field of any type
+
+def option(default: Any, help: str, **more: object) -> Any:  # noqa: A002, ANN401 - a field of any type
     """Return a field with what the command line says of it."""
-    return field(default=default, metadata={"help": help, **bounds})
+    return field(default=default, metadata={"help": help, **more})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +27,17 @@ class Rules:
     coverage: Literal["sum", "union"] = option("sum", "How the cover is counted: lengths added up, or overlaps once.")
     gap: float = option(10.0, "Maximum gap in seconds within a group of events; the largest group is used.")
     least_events: int = option(2, "Minimum number of events of that group.", min=2)
+    overlap: str = option(
+        "partial",
+        "How far two events of a pair may overlap: none, partial (neither covers the other), or SECONDS at most.",
+        metavar="none|partial|SECONDS",
+    )
     whole_tolerance: float = option(0.0, "A window that lacks no more at either end is the whole clip, and dropped.")
     most_windows: int = option(1, "Maximum windows of a query; with more, what it asks for is repeated.", min=1)
+
+    def __post_init__(self) -> None:
+        if self.overlap not in ("none", "partial") and not re.fullmatch(r"\d+(\.\d+)?", self.overlap):
+            raise InputError(f"--overlap: {self.overlap!r} is not none, partial or a number of seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

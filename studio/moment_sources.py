@@ -7,6 +7,7 @@ they leave open is an option with a default of ours.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -127,7 +128,7 @@ def _validated(model: Any, entry: Any, where: str) -> Any:  # noqa: ANN401 - a p
 # --- the rules -------------------------------------------------------------------------------------------------------
 
 
-def _exact(number: float) -> Fraction:
+def _exact(number: float | str) -> Fraction:
     """Return a number as it is written: 24.72 is 80 % of 30.9, and floating point would not say so."""
     return Fraction(str(number))
 
@@ -154,17 +155,26 @@ def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
     return tuple(group)
 
 
-def first_pair(events: Sequence[Event]) -> tuple[Event, Event]:
-    """Return two events, in order of time, of which the first is over before the second begins.
-
-    Raises:
-        DroppedError: `overlapping`: there are none.
-    """
-    first = min(events, key=lambda event: event.end)
-    second = next((event for event in events if event.start >= first.end), None)
-    if second is None:
+def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
+    """Return two events, in order of time, that may be a pair; DroppedError where there are none: `overlapping`."""
+    pairs = combinations(sorted(events, key=lambda event: event.span), 2)
+    pair = next((pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None)
+    if pair is None:
         raise DroppedError("overlapping")
-    return first, second
+    return pair
+
+
+def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
+    """Whether two events, the first of which begins first, overlap by more than the rules let them.
+
+    One that covers the other always does: such a question is not across time (supplement, C.6).
+    """
+    if second[0] <= first[0] or second[1] <= first[1]:
+        return True
+    if rules.overlap == "partial":
+        return False
+    most = _exact(0 if rules.overlap == "none" else rules.overlap)
+    return _exact(first[1]) - _exact(second[0]) > most
 
 
 def _covered(events: Sequence[Event], how: Literal["sum", "union"]) -> Fraction:

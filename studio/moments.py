@@ -27,7 +27,17 @@ from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
 from reelbench.studio.moment_rules import Cuts, Rules
-from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span, first_pair, fit_events, fit_window
+from reelbench.studio.moment_sources import (
+    Captioned,
+    Event,
+    Query,
+    Source,
+    Span,
+    first_pair,
+    fit_events,
+    fit_window,
+    overlap_beyond,
+)
 from reelbench.studio.video_frames import VideoFrames
 
 ROLES = {
@@ -166,7 +176,9 @@ class Moments:
         else:
             with work.chain.funnel.stage("filters"):
                 events = fit_events(source, self.options.rules)
-                captions = _Captions(events, first_pair(events), max(source.duration, *(e.end for e in events)))
+                captions = _Captions(
+                    events, first_pair(events, self.options.rules), max(source.duration, *(e.end for e in events))
+                )
             finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
         try:
             for finder in finders:
@@ -180,6 +192,7 @@ class Moments:
         with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
             category = pair.category(self.options.cuts)
+            self._check_overlap(pair.event1_timestamp, pair.event2_timestamp)
         return Pair(
             id=f"anet_{source.video}",
             category=category,
@@ -190,12 +203,17 @@ class Moments:
     async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
+            self._check_overlap(pair.pre_span, pair.post_span)
         return Pair(
             id=f"anet_{source.video}",
             category="sequential",
             events=(pair.pre_event, pair.post_event),
             spans=(pair.pre_span, pair.post_span),
         ).with_questions(pair)
+
+    def _check_overlap(self, first: Span, second: Span) -> None:
+        if overlap_beyond(first, second, self.options.rules):
+            raise DroppedError("overlapping")
 
     async def _ask_pair(
         self, work: _Work, name: str, captions: "_Captions", read: Callable[[str, Sequence[Span], float], T]
@@ -351,7 +369,8 @@ class Moments:
     ) -> T:
         role = self.roles[name]
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
-        messages = self.prompts.messages(role.prompt, pieces, shown if "frames" in role.sees else (), parts or {})
+        seen = shown if "frames" in role.sees else ()
+        messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=work.pictures.view)
         stand_in = stand_in or _STAND_INS[name]
         return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.source.video)
 

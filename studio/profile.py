@@ -151,7 +151,7 @@ class Profile:
     published: tuple[Mapping[str, Any], ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
+        """Return the document of `--json`."""
         measured = {
             name: measure.document() if (measure := getattr(self, name)) is not None else None
             for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")

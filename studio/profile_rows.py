@@ -73,7 +73,7 @@ def _profile_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
 
 
 def count_steps(texts: Iterable[str]) -> int:
-    """Return how many reasoning steps are told: a text is one, or as many as it has numbers, or else lines."""
+    """Return the number of reasoning steps: a text is one, or as many as it has numbers, or else lines."""
     return sum(len(_NUMBERED.findall(text)) or sum(bool(line.strip()) for line in text.splitlines()) for text in texts)
 
 

@@ -36,7 +36,7 @@ _NOT_A_NAME = {"I"}
 
 
 def specificity(text: str) -> int:
-    """Return how many different names and numbers a text has; a name is capitalised within a sentence."""
+    """Return the number of different names and numbers in a text; a name is capitalised within a sentence."""
     names = {name for name in _NAME.findall(text) if name not in _NOT_A_NAME}
     return len(names | set(_NUMBER.findall(text)))
 
@@ -47,7 +47,7 @@ def comparison(
     parser: readability.Parser | None = None,
     levels: Levels | None = None,
 ) -> dict[str, Any]:
-    """Return what `comparison.json` says.
+    """Return the document of `comparison.json`.
 
     Args:
         pairs: The questions of both sets.
@@ -104,7 +104,7 @@ def _difference(pairs: Pairs, side: Side, measure: TextMeasure) -> dict[str, Any
 
 
 def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """Return how often the discussion's questions are the better ones, a tie counting half, and by order."""
+    """Return the win rate of the discussion's questions, a tie counting half, and by order."""
     scores = np.array([sum(orders) / 2 for orders in verdicts.values()])
     rate = mean_over_clusters(scores, list(verdicts), bounds=(0, 1))
     return {

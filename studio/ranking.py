@@ -44,7 +44,7 @@ class Ranker:
             raise InputError(f"--mode: {self.mode!r} is neither {' nor '.join(MODES)}")
 
     def record(self, k: int) -> RankerRecord:
-        """Return what a result's settings say of a choice among `k` candidates."""
+        """Return the record, for a result's settings, of a choice among `k` candidates."""
         digest = hashlib.sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
         return RankerRecord(
             model=self.model.model,
@@ -111,7 +111,7 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
 
 
 def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> tuple[list[Message], Read[int]]:
-    """Return what is asked for one vote, and how its reply is read; listwise, each vote has an order of its own."""
+    """Return the request of one vote, and the reader of its reply; listwise, each vote has an order of its own."""
     if messages is not None:
         return messages, partial(_number, read=score_of, scale=f"{LOW} to {HIGH}")
     count = len(case.candidates)

@@ -39,7 +39,7 @@ class ParserUnavailableError(ReelbenchError):
 
 
 def sentences(text: str) -> int:
-    """Return how many sentences a text has, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
+    """Return the number of sentences, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
     count, start, last = 0, 0, len(text.rstrip())
     for end in _END.finditer(text):
         ending = text[max(start, end.end() - _LONGEST_SHORT) : end.end()]
@@ -173,7 +173,7 @@ _NO_VOWEL = re.compile(r"(?:ism|ithm|ythm)s?$")
 
 @lru_cache(maxsize=65536)
 def syllables(word: str) -> int:
-    """Return how many syllables an English word has, at least 1; a number counts as one word of one syllable."""
+    """Return the number of an English word's syllables, at least 1; a number counts as one word of one syllable."""
     word = word.lower().replace("’", "'")
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]

@@ -24,13 +24,15 @@ class VideoFrames:
 
         Args:
             library: Where the videos are.
-            frames: Which frames, as `registry.frames` reads it.
+            frames: Which frames, as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
             plan: Decode nothing: pictures without content stand in.
 
         Raises:
             InputError: `frames` is none, or takes no frames.
         """
         self.sampling = FrameSampling.parse(frames)
+        if self.sampling.decodes and self.sampling.form_given != "clip":
+            self.sampling = self.sampling.as_images()
         if not self.sampling.decodes:
             raise InputError(f"--frames: {frames} takes no frames; give some, like uniform:16,as=images")
         if self.sampling.subs != "none":
@@ -38,6 +40,12 @@ class VideoFrames:
         self._library = library
         self._plan = plan
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)
+
+    @property
+    def view(self) -> str:
+        """What a prompt says that a model is shown."""
+        pictures = "pictures taken in order from one video"
+        return f"a clip made of {pictures}" if self.sampling.form == "clip" else pictures
 
     @classmethod
     def for_benchmark(cls, benchmark: str, frames: str, media: Path | None, *, plan: bool = False) -> "VideoFrames":
@@ -54,6 +62,8 @@ class VideoFrames:
         if self._plan:
             if not self._there(row):
                 raise DroppedError("media_missing")
+            if self.sampling.form == "clip":
+                return [Attachment("video_url", "video/mp4", b"")]
             return [Attachment("image_url", "image/jpeg", b"")] * (self.sampling.frames or _IN_A_PLAN)
         async with self._decoders:
             try:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -20,9 +21,9 @@ from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import named, upstream_split
+from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, number_of, printable
+from reelbench.registry.errors import DataUnavailableError, InputError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
@@ -40,10 +41,11 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
+from reelbench.registry.rows import DURATION
 from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, result_files, temporal_span
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
@@ -224,6 +226,7 @@ class Evaluation:
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
+        doubt = _unit_doubt(self.spec, self.split, self.data, self.scored.samples)
         result = result_files.write(
             folder,
             self.spec,
@@ -233,7 +236,11 @@ class Evaluation:
             model=self.model,
             settings=self.settings,
             attribution=result_files.Attribution(
-                self.whose, self.questions_sha256, url=self.url, note=self.note, asked=self.come_by
+                self.whose,
+                self.questions_sha256,
+                url=self.url,
+                note="; ".join(filter(None, [self.note, doubt])) or None,
+                asked=self.come_by,
             ),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
@@ -248,7 +255,7 @@ class Evaluation:
         if unanswered and not _any_answer(self.scored.counts):
             # This line is the error then, and no note beside it.
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
-        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored)]
+        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored), *filter(None, [doubt])]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         return Outcome(
             result,
@@ -305,6 +312,21 @@ def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     if "404" in why and url and not urlsplit(url).path.strip("/"):
         why += f"; {url} has no path, and most servers have /v1: add it to base_url"
     return f": {why}"
+
+
+def _unit_doubt(spec: BenchmarkSpec, split: str, data: Path | None, samples: Sequence[Sample]) -> str | None:
+    """Say where a run's windows look as if they were no seconds, held to the lengths that rows state."""
+    windows = {
+        sample.id: (sample.parsed["span"], sample.target["spans"][0])
+        for sample in samples
+        if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
+    }
+    lengths: dict[str, float] = {}
+    if windows and any(column.name == DURATION.name for column in spec.columns):
+        with suppress(DataUnavailableError):
+            rows = locate(spec.id, split, data, fetch=False).read()
+            lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
+    return temporal_span.unit_doubt(windows, lengths)
 
 
 def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:

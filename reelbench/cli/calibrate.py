@@ -83,6 +83,10 @@ def _show(title: str, found: "Calibration") -> None:
                 f"{step:g}", *(str(row[to]) for to in steps), number(None if share is None else 100 * share, 1)
             )
         console.show(matrix)
+        same = sum(row[step] for step, row in found.confusion.items())
+        console.write(
+            f"the judge gave people's score on {same} of {found.labelled} answers ({same / found.labelled:.1%})"
+        )
     more = found.labels_to_halve
     console.write(
         f"the judge: {found.verdict}; to halve the interval: "

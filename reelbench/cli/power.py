@@ -141,7 +141,7 @@ def _assumed_pilot(
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
-    from reelbench.stats.power import MIN_CLUSTERS
+    from reelbench.stats.power import least_videos
 
     unit = spec.primary.in_unit.label
     if assumed is not None:
@@ -168,5 +168,5 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
     if not document["promised"]:
         console.note(
             f"unreliable, with only {min(pilot.videos, document['videos'])} videos: under "
-            f"{MIN_CLUSTERS} the power may be 3 to 6 points off, under 10 up to 20"
+            f"{least_videos(pilot)} the power may be 3 to 10 points off, under 10 up to 20"
         )

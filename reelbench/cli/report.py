@@ -172,12 +172,10 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         raise InputError(f"--by {facet}: no such facet; results here are broken down by {', '.join(facets) or 'none'}")
     for result in shown:
         spec = discovery.spec_of(result.benchmark)
-        labels = result.breakdowns[facet]
-        names = [metric.name for metric in spec.metrics if any(metric.name in row for row in labels.values())]
-        table = console.table(f"{spec.id} by {facet}", facet, *(f"#{name}" for name in names), "#n")
-        for label, values in labels.items():
-            cells = [metric_table.number(spec.metric(name), values[name]) if name in values else "" for name in names]
-            table.add_row(label, *cells, str(max((value.n for value in values.values()), default=0)))
+        columns, rows = metric_table.by_label(spec, result.breakdowns, facet)
+        table = console.table(f"{spec.id} by {facet}", *columns)
+        for row in rows:
+            table.add_row(*row)
         console.show(table)
 
 

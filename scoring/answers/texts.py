@@ -37,7 +37,7 @@ _BRACE = re.compile(r"[{}]")
 
 # Where a model goes on to play the next turn, and where its own ended. A turn's name in lower case stands on a line.
 _NEXT_TURN = re.compile(
-    r"<\|(?:im_(?:start|end)|eot_id|end_of_text|endoftext|end_of_turn|user|end)\|>|<(?:end|start)_of_turn>|\[INST\]"
+    r"<\|im_start\|>\s{0,4}(?:user|system|human)|<\|(?:im_end|eot_id|end_of_text|endoftext|end_of_turn|user|end)\|>|<(?:end|start)_of_turn>|\[INST\]"
     r"|</s>|(?<!\w)USER:"
     r"|^[ \t]*#{0,4}[ \t]*(?i:human|user|question(?:[ \t]?\d+)?|q\d{0,3}|instruction|input|problem)[ \t]*[:：]",
     re.MULTILINE,

@@ -95,7 +95,7 @@ def ace(
 
 
 def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, several: bool) -> Path | None:
-    """Return where a choice lies: in a run's folder by default; of a file without a benchmark nowhere."""
+    """Return the folder of a choice: in a run's folder by default; of a file without a benchmark nowhere."""
     from reelbench.registry.home import home
 
     if output is not None:
@@ -137,6 +137,10 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
         table.add_row(control, f"{figures['mean_words']:.1f}", *cells)
     if controls:
         console.show(table)
+    first, ace = (controls.get(name, {"metrics": {}})["metrics"] for name in ("first", "ace"))
+    for name in (name for name in names if name in first and name in ace and first[name]["value"]):
+        before, gain = first[name]["value"], ace[name]["value"] - first[name]["value"]
+        console.write(f"{name}: {gain:+.2f} over the first candidate ({100 * gain / before:+.1f} %)")
     alike = "" if document["similarity"] is None else f"; candidates' similarity {document['similarity']:.2f}"
     share = 100 * document["not_first"] / document["questions"]
     console.write(

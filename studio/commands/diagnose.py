@@ -62,7 +62,7 @@ class IsolationOptions:
     def plan(
         self, questions: "list[ReasonedQuestion]", models: "RoleModels", about: dict[str, Any], rounds: int
     ) -> "Plan":
-        """Return what is to be done about some questions; `about` is said of it in the folder's settings."""
+        """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
         from reelbench.registry.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
 
@@ -318,7 +318,7 @@ def _spread(figures: dict[str, float | None]) -> str:
 
 
 def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
-    """Return how far people agree with the tagger, and with each other."""
+    """Return people's agreement with the tagger, and with each other."""
     from reelbench.studio.diagnosis.folder import judged
     from reelbench.studio.evidence.tagger_agreement import tagger_agreement
     from reelbench.studio.review import kinds, nodes
@@ -403,7 +403,7 @@ def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
-        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9"),
+        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
         cells = [_votes(locales.get(locale)) for locales in first]
@@ -431,7 +431,7 @@ def _show_rates(figures: dict[str, Any]) -> None:
 
 
 def _errors(labels: dict[str, float] | None) -> tuple[str, ...]:
-    """Return how many errors a question has, and the kind that most are of; nothing where none are counted."""
+    """Return the mean number of a question's errors, and the kind that most are of; nothing where none are counted."""
     if labels is None:
         return ()
     most, rate = max(labels.items(), key=lambda label: label[1])

@@ -58,7 +58,13 @@ class ChainOptions(MakeOptions):
 
     out: Out = None
     frames: Annotated[
-        str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video."), Kind.FRAMES
+        str,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames shown to models that see the video: as images, or with as=clip as one video.",
+        ),
+        Kind.FRAMES,
     ] = _FRAMES
     media: Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")] = None
     split: Annotated[
@@ -129,6 +135,46 @@ def page(
     console.write(str(chain_page.write(folder, video, out)))
 
 
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder that `make discussion` or `make moments` wrote.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")],
+    *,
+    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
+    from reelbench.registry.text_tables import interval, number
+    from reelbench.studio.chain_comparison import compared, read_run
+    from reelbench.studio.readability import load_parser
+
+    document = compared(read_run(a), read_run(b), load_parser() if parse_depth else None)
+    if as_json:
+        console.write_json(document)
+        return
+    stages = [{stage["name"]: stage for stage in document[side]["stages"]} for side in "ab"]
+    table = console.table("Came through", "stage", "#a", "#b", "model of a", "model of b")
+    for name in dict.fromkeys(name for side in stages for name in side):
+        shown = (f"{side[name]['out']} of {side[name]['in']}" if name in side else "–" for side in stages)
+        # A later round's stage has its role's name and the round's number.
+        table.add_row(name, *shown, *(document[side]["models"].get(name.rstrip(" 0123456789"), "") for side in "ab"))
+    console.show(table)
+    for side in "ab":
+        for part, values in document[side]["differs"].items():
+            told = ", ".join(f"{key} {value[:8] if part == 'prompts' else value}" for key, value in values.items())
+            console.note(f"{side} alone, {part}: {told}")
+    title = f"Questions and answers on {number_of(document['videos'], 'video')} of both"
+    table = console.table(title, "mean", "#a", "#b", "#b - a", "#95 % interval")
+    for name, measure in document["measures"].items():
+        cells = (number(measure[key], 2) for key in ("a", "b", "difference"))
+        table.add_row(name.replace("_", " "), *cells, interval(measure["ci95"], 2))
+    console.show(table)
+    console.write(
+        f"{document['a']['questions']} questions in a, {document['b']['questions']} in b; the same in both: "
+        f"{document['same']}, with the same answer: {document['same_answers']}"
+    )
+
+
 def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
     hints = get_type_hints(rules)
@@ -165,6 +211,10 @@ def discussion(
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
+    per: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD=N", help="Use N videos of each value of a field of their metadata (class=5)."),
+    ] = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
     making: ChainOptions,
     gates: GateRules,
@@ -193,6 +243,10 @@ def discussion(
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
     source = making.source(videos, "--videos")
     known = read_videos(source, len(chain.context_questions))[: making.limit]
+    if (of_each := strata(per, limit=making.limit)) is not None:
+        fields = {video.name: {key: [str(value)] for key, value in video.metadata.items()} for video in known}
+        drawn = of_each.draw(str(source), fields)
+        known = [video for video in known if video.name in drawn]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
         **{role.name: False for role in chain.roles if role not in chain.speakers},
@@ -282,7 +336,9 @@ def tags(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies per question; the majority decides each label.", min=1)] = 5,
     frames: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Frames to show; default none."), Kind.FRAMES
+        str | None,
+        typer.Option(metavar="SPEC", help="Frames to show, as images or with as=clip as one video; default none."),
+        Kind.FRAMES,
     ] = None,
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")

@@ -113,7 +113,7 @@ def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[s
 
 
 def _known(profiles: "Sequence[Profile]", facet: str) -> dict[str, int]:
-    """Return of how many questions each profile knows a facet: what its shares are of."""
+    """Return the number of questions of which each profile knows a facet: what its shares are of."""
     largest = {
         profile.name: max(profile.labels[facet].values(), key=lambda label: label.n)
         for profile in profiles

@@ -1,11 +1,11 @@
 """`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,16 +13,12 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, first_of, number_of
+from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.review.kind_names import KindName
 
 if TYPE_CHECKING:
+    from reelbench.registry.strata import Labels
     from reelbench.studio.review.pages import Clips, Content, Draw
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-from reelbench.registry.text_tables import Table, interval, number
-
-if TYPE_CHECKING:
     from reelbench.studio.review.review_kind import ReviewSummary
 
 _SHOWN = 10
@@ -55,6 +51,9 @@ class ReviewMaterial:
     ] = None
     graphs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
+    ] = None
+    tags: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CogME tags, by whose labels --per may draw (content=5).")
     ] = None
     consensus: Annotated[
         list[Path] | None,
@@ -102,7 +101,11 @@ def page(
     ] = Form.PAGE,
     media_url: Annotated[
         str | None,
-        typer.Option(metavar="PREFIX", help="Prefix of the videos' paths for Label Studio."),
+        typer.Option(
+            metavar="PREFIX",
+            help="Address before the videos' paths: pages (and Label Studio) play them from there. Without it a page "
+            "plays films that lie beside it, and lets reviewers choose the others from their own disks.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
@@ -112,18 +115,13 @@ def page(
     from reelbench.registry import discovery
     from reelbench.studio.review import pages
 
-    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per))
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), _labels(material.tags, per))
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
     _check_source(ask, material.diagnosis, material.graphs)
     content = _content(name, ask, draw, material, split=split, data=data)
-    if media_url is not None:
-        from reelbench.studio.review import label_studio
-
-        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
-        _report_missing(tasks.missing)
-        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
-        console.write(str(tasks.tasks.parent))
+    if form is Form.LABEL_STUDIO and media_url is not None:
+        _write_tasks(content, output or Path(f"label-studio-{name}"), media_url, data)
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
     clips: Clips = "folder" if form is Form.FOLDER else "page"
@@ -133,6 +131,7 @@ def page(
         draw,
         data=data,
         clips=clips if embed else None,
+        media_url=media_url,
         note=console.note,
         bar=console.progress,
     )
@@ -149,10 +148,28 @@ def page(
         console.write(str(path))
 
 
+def _write_tasks(content: "Content", folder: Path, media_url: str, data: Path | None) -> None:
+    from reelbench.studio.review import label_studio
+
+    tasks = label_studio.write(content, folder, media_url, data)
+    _report_missing(tasks.missing)
+    console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
+    console.write(str(tasks.tasks.parent))
+
+
+def _labels(tags: Path | None, per: str | None) -> "Labels | None":
+    """Return question -> component -> its CogME labels; None without a tags file."""
+    from reelbench.scoring.cognitive_profile import facets_of, read_tags
+
+    if tags is not None and per is None:
+        raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
+    return None if tags is None else {question: facets_of(found) for question, found in read_tags(tags).items()}
+
+
 def _content(
     name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
 ) -> "Content":
-    """Return what the page shows: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
+    """Return the page's content: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
     from reelbench.studio.review import consensus, pages
     from reelbench.studio.review.kinds import KINDS
 
@@ -236,10 +253,12 @@ def agree(
 
 
 def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
-    if (form is Form.LABEL_STUDIO) == (media_url is None):
-        raise InputError("--as label-studio and --media-url PREFIX go together")
+    if form is Form.LABEL_STUDIO and media_url is None:
+        raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
     if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
         raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and media_url is not None:
+        raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
 

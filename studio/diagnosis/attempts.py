@@ -163,7 +163,7 @@ class LmmsEval:
         return about
 
     def __call__(self, run: Path, lock: int) -> list[Attempt]:
-        """Return what the model makes of the questions in a run's cues; a run that has ended is only read.
+        """Return the model's attempts at the questions in a run's cues; a run that has ended is only read.
 
         Raises:
             ReelbenchError: lmms-eval failed, or the judge can't be asked now.
@@ -216,7 +216,7 @@ class LmmsEval:
 
 
 def _ended(output: Path, task: str) -> LoggedTask | None:
-    """Return what a run left, or None where it has not ended: its samples are written last, one by one."""
+    """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
     if not output.is_dir():
         return None
     try:

@@ -76,7 +76,7 @@ class Folder:
             )
 
     def settings(self) -> dict[str, Any]:
-        """Return what the diagnosis is of; InputError where the folder has none."""
+        """Return the diagnosis' settings; InputError where the folder has none."""
         path = self.path / _DIAGNOSIS
         if not path.is_file():
             raise InputError(f"{self.path}: is not a diagnosis; give the --out of `reelbench diagnose errors` or `run`")
@@ -147,7 +147,7 @@ class Folder:
         write_jsonl(self.path / ISOLATION, _lines(records))
 
     def spent(self) -> list[Spent]:
-        """Return what asking came to, by round."""
+        """Return the models' usage by round."""
         spent = []
         for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
             document = read_json(path)
@@ -163,7 +163,7 @@ class Folder:
         return self._round(number) / f"run-{run}"
 
     def answers(self, number: int) -> dict[str, Attempt]:
-        """Return what came in a round, by question; of a question that was asked again, what came last."""
+        """Return a round's attempts by question; of a question that was asked again, the last one."""
         attempts: dict[str, Attempt] = {}
         run = 1
         while (path := self.run(number, run) / ANSWERS).is_file():

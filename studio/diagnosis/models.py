@@ -37,7 +37,7 @@ class DiagnosisPrompts(PromptFiles):
 
 
 def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
-    """Return what models are told; files of `folder` take the place of ours (InputError where it has none)."""
+    """Return the models' prompts; files of `folder` take the place of ours (InputError where it has none)."""
     return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
 
 
@@ -64,7 +64,7 @@ class RoleModels:
 
 
 def spent(askers: Mapping[str, Asker]) -> Spent:
-    """Return what asking came to, by role, without what differs between a run and its repetition."""
+    """Return the models' usage by role, without what differs between a run and its repetition."""
     return {
         role: {
             "model": asker.options.model,

@@ -138,7 +138,7 @@ def _by_order(errors: Sequence[_Error]) -> dict[str, Any]:
 
 
 def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]:
-    """Return how many errors have one of the labels, their share of all, and its interval."""
+    """Return the number of errors with one of the labels, their share of all, and its interval."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
     of_them = np.array([float(error.label in labels) for error in errors])
@@ -229,7 +229,7 @@ def _consensus(records: Iterable[Round], questions: dict[str, ReasonedQuestion])
 
 
 def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, Any]:
-    """Return how far stated times are off where the evidence was found and its time is critical.
+    """Return the differences of stated times where the evidence was found and its time is critical.
 
     Returns:
         `compared`: votes on such nodes where both have a time; `beyond`: seconds -> how many of them are off by more
@@ -255,7 +255,7 @@ def _settled_here(record: Round) -> list[NodeTag]:
 
 
 def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
-    """Return what the tagger says of right answers, of the nodes that were open; None where it was not asked of any."""
+    """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
     by_answer = [tags for record in records if (tags := _settled_here(record))]
     if not by_answer:
         return None
@@ -285,7 +285,7 @@ def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
 
 
 def _judge(folder: Folder) -> dict[str, Any] | None:
-    """Return who judged the answers, as the first run recorded it."""
+    """Return the judge's record, as the first run recorded it."""
     paths = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))
     return read_json(paths[0]) if paths else None
 
@@ -359,7 +359,7 @@ def _in_words(bounds: tuple[int, int | None]) -> str:
 
 
 def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
-    """Return how far two diagnoses say the same of nodes of the same graphs, in the questions that both lost.
+    """Return the agreement of two diagnoses on nodes of the same graphs, in the questions that both lost.
 
     Args:
         first: One of them.
@@ -390,7 +390,7 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
 
 
 def differences(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
-    """Return how the shares of errors differ in the questions that both lost; arguments as of `agreement`.
+    """Return the differences of the shares of errors in the questions that both lost; arguments as of `agreement`.
 
     Returns:
         `questions` that both lost, and `shares`: label, and `perception` -> its share of `a`'s errors in them and of

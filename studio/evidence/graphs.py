@@ -177,7 +177,7 @@ def printed_map(graph: Graph) -> str:
 
 
 def warnings(graph: Graph, answer: str | None = None) -> list[str]:
-    """Return which of `WARNINGS` hold; without the answer, in the graph's language, its place is not looked at."""
+    """Return the `WARNINGS` that hold; without the answer, in the graph's language, its place is not looked at."""
     kinds: list[str] = []
     if len(graph.ends) > 1:
         kinds.append(SEVERAL_ENDS)

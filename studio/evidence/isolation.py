@@ -169,7 +169,7 @@ def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
 
 
 def next_cue(graph: Graph, tags: Mapping[str, NodeTag], cued: Iterable[str]) -> Cue | None:
-    """Return what is told next: all that is known, and the first failing node in topological order that is not.
+    """Return the next cue: all that is known, and the first failing node in topological order that is not.
 
     Args:
         graph: The question's graph.
@@ -233,7 +233,7 @@ def voted_on(record: Round) -> list[NodeTag]:
 
 
 def agreeing(tag: NodeTag) -> int | None:
-    """Return how many of a node's votes agree on status and label; None where no majority does."""
+    """Return the number of a node's votes that agree on status and label; None where no majority does."""
     return _agreeing(tag.votes)
 
 
@@ -294,7 +294,7 @@ def _after(tag: NodeTag, verdict: NodeVerdict | None, *, told: bool) -> NodeTag:
 
 
 def _elected(verdicts: Sequence[NodeVerdict | None]) -> NodeVerdict | None:
-    """Return what a majority says; its sub-cause only where more than half of that majority names the same."""
+    """Return the majority's verdict; its sub-cause only where more than half of that majority names the same."""
     agreeing = _agreeing(verdicts)
     if agreeing is None:
         return None
@@ -307,7 +307,7 @@ def _elected(verdicts: Sequence[NodeVerdict | None]) -> NodeVerdict | None:
 
 
 def _agreeing(verdicts: Sequence[NodeVerdict | None]) -> int | None:
-    """Return how many votes agree, where they are a majority of all that were asked for."""
+    """Return the number of votes that agree, where they are a majority of all that were asked for."""
     most = max(_counted(verdicts).values(), default=0)
     return most if most >= _majority(len(verdicts)) else None
 

@@ -93,7 +93,7 @@ class BlindAnswers(ReviewKind):
         return AnswerSummary(self, reviews, located, people, together, metrics, hidden, len(known))
 
     def _together(self, reviews: Reviews) -> dict[str, Marks]:
-        """Return what people answer together: what was decided, else what all who answered agree on."""
+        """Return people's common answers: what was decided, else what all who answered agree on."""
         together = {}
         for item, given in reviews.marks().items():
             decided = reviews.decisions.get(item)

@@ -50,8 +50,13 @@ const asks = {
   },
 
   labels(ask, item, changed) {
-    const chosen = () => inputs.filter((input) => input.checked).map((input) => input.value);
+    const known = ask.labels.map(([name]) => name);
+    const own = (marksOf(item)[ask.name] || []).filter((name) => !known.includes(name));
+    const typed = ask.other ? h("input", { type: "text", class: "wide", value: own.join(", "), placeholder: ask.other, "aria-label": `${ask.other} on ${item.id}` }) : null;
+    const others = () => (typed ? typed.value.split(",").map((name) => name.trim()).filter((name) => name && !known.includes(name)) : []);
+    const chosen = () => [...inputs.filter((input) => input.checked).map((input) => input.value), ...new Set(others())];
     const inputs = [];
+    if (typed) typed.addEventListener("input", () => changed(chosen()));
     const limit = () => {
       const full = chosen().length >= ask.most;
       for (const input of inputs) input.disabled = full && !input.checked;
@@ -63,7 +68,7 @@ const asks = {
       return h("label", {}, input, h("span", {}, name, h("span", { class: "hint", text: " – " + meaning })));
     });
     limit();
-    return group(ask, h("div", { class: "choices" }, ...options));
+    return group(ask, h("div", { class: "choices" }, ...options), ...(typed ? [typed] : []));
   },
 
   text(ask, item, changed) {

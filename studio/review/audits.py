@@ -1,6 +1,7 @@
 """Questions audited as CURVE's were (supplement, B.2): clear or not, answered blind, then compared with the writer's.
 
-The page shows the writer's answer and steps once the auditor has answered; it holds them from the start.
+The page shows the writer's answer and steps once the auditor has answered; it holds them from the start. An audit ends
+as there: what is right stays, what writer and auditor mended together is entered and stays, and the rest goes back.
 """
 
 import re
@@ -31,13 +32,15 @@ CODES = {
     "C2": "They differ: I was wrong, and the writer's answer stands",
     "C3": "They differ: the question is unclear",
 }
-"""What comes of comparing the auditor's answer with the writer's; C1 and C3 go back to the writer."""
+"""What comes of comparing the auditor's answer with the writer's."""
 CLARITY = {
     "clear": "Clear: it can be read in one way only",
     "mended": "Unclear, and I mend it below",
     "unclear": "Unclear, and only its writer can mend it",
 }
-_APPROVED, _SETTLED = ("A", "C2"), ("A", "B", "C2")
+_MENDED = {"B": ("question", "answer"), "C1": ("answer",), "C3": ("question", "answer")}
+"""Code -> the texts that are mended under it."""
+_APPROVED = ("A", "C2")
 _TIME = re.compile(r"\d:\d\d")
 _SHOWN = 10
 
@@ -66,7 +69,7 @@ class Audits(ReviewKind):
         answerable = [["clarity", ["clear", "mended"]]]
         asks = [
             parts.choice_ask("clarity", "1. Is the question clear?", CLARITY.items(), locked="revealed"),
-            _edit(texts, "question", [mended, ["code", ["B", "C3"]]], needed=[mended]),
+            _edit(texts, "question", [mended, *_under("question")], needed=[mended]),
         ]
         for ask in ANSWERS.item(spec, row)["asks"]:
             name = "2. Your answer" if ask["name"] == "answer" else ask["title"]
@@ -78,7 +81,7 @@ class Audits(ReviewKind):
         codes = [(code, f"{code} – {meaning}") for code, meaning in CODES.items()]
         asks.append(parts.choice_ask("code", "3. Compare the two answers", codes, shows=[reference], **revealed))
         if "answer" in texts:
-            asks.append(_edit(texts, "answer", [["code", ["B", "C1"]]]))
+            asks.append(_edit(texts, "answer", _under("answer")))
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
         asks.append(parts.text_ask("why", "Why?", when=why, start=""))
         judged = [ask for at, step in enumerate(_lines(row), 1) for ask in _step_asks(at, step, row, revealed)]
@@ -87,7 +90,7 @@ class Audits(ReviewKind):
         return item
 
     def done(self, review: Review) -> int:
-        """Return how many questions have a code, a reason where it takes one, and a word on each step."""
+        """Return the number of questions with a code, a reason where it takes one, and a word on each step."""
         return sum(
             self.is_done(marks)
             and (marks.get("clarity") == "unclear" or set(review.items.get(name, {}).get("steps", ())) <= marks.keys())
@@ -100,9 +103,14 @@ class Audits(ReviewKind):
         return code == "A" or bool(code and marks.get("why"))
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether auditors chose different codes, or mended what stays in different ways."""
-        mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values() if _code(marks) in _SETTLED}
+        """Whether auditors chose different codes, or mended the question in different ways."""
+        mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values()}
         return len(set(_codes(by_reviewer.values()))) > 1 or len(mended - {()}) > 1
+
+    def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether auditors differ, or nobody has yet entered how what goes back is mended."""
+        given = [marks for marks in by_reviewer.values() if _code(marks)]
+        return bool(given) and (self.disagrees(by_reviewer) or not any(map(_stays, given)))
 
     def summarize(self, reviews: Reviews) -> "AuditSummary":
         """Put audits together; InputError where nothing is audited."""
@@ -120,7 +128,7 @@ class Audits(ReviewKind):
             elif self.disagrees(by_reviewer):
                 still_open.append(name)
             else:  # of several who say the same, one who mended
-                settled[name] = next((marks for marks in given if _edits(marks)), given[0])
+                settled[name] = max(given, key=lambda marks: (_stays(marks), bool(_edits(marks))))
         if not codes:
             raise InputError("nothing is audited in these files yet")
         return AuditSummary(self, reviews, settled, still_open, codes)
@@ -129,11 +137,14 @@ class Audits(ReviewKind):
 AUDITS = Audits()
 
 
+def _under(name: str) -> list[Any]:
+    return [["code", [code for code, names in _MENDED.items() if name in names]]]
+
+
 def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) -> Part:
     # Behind the comparison it is optional: what can't be mended here goes back to the writer.
-    return parts.text_ask(
-        name, f"{parts.capitalised(name)}, mended", 2, start=texts[name], when=when, optional=True, **more
-    )
+    title, hint = f"{parts.capitalised(name)}, mended", "as its writer agrees; left as it is, it goes back"
+    return parts.text_ask(name, title, 2, start=texts[name], when=when, optional=True, hint=hint, **more)
 
 
 def _lines(row: Row) -> list[str]:
@@ -164,11 +175,18 @@ def _codes(given: Iterable[Marks]) -> list[str]:
 
 def _edits(marks: Marks) -> dict[str, str]:
     """Return the texts that were mended, where gate and code let them be."""
-    code = _code(marks)
-    names = [name for name, codes in (("question", ("B", "C3")), ("answer", ("B", "C1"))) if code in codes]
-    if marks.get("clarity") == "mended" and "question" not in names:
-        names.append("question")
-    return {name: text for name in names if (text := str(marks.get(name) or "").strip())}
+    if marks.get("clarity") == "unclear":
+        return {}
+    names = {*_MENDED.get(marks.get("code", ""), ()), *(["question"] if marks.get("clarity") == "mended" else [])}
+    return {name: text for name in sorted(names) if (text := str(marks.get(name) or "").strip())}
+
+
+def _stays(marks: Marks) -> bool:
+    """Whether a question stays: approved, or mended as its code asks (C1: a right answer, C3: a clear question)."""
+    code, edits = _code(marks), _edits(marks)
+    if code == "B":
+        return bool(edits)
+    return code in _APPROVED or (code == "C1" and "answer" in edits) or (code == "C3" and "question" in edits)
 
 
 @dataclass(frozen=True)
@@ -206,6 +224,7 @@ class AuditSummary(ReviewSummary):
                 if one.get("why") and _code(one) not in (None, "A")
             ],
             "mended": {name: edits for name, one in self.settled.items() if (edits := self._changes(name, one))},
+            "back": {name: _code(one) for name, one in self.settled.items() if not _stays(one)},
             "steps": self._steps(),
         }
 
@@ -231,7 +250,7 @@ class AuditSummary(ReviewSummary):
         return {field: {"before": before.get(field, ""), "after": text} for field, text in _edits(marks).items()}
 
     def _steps(self) -> dict[str, Any]:
-        """Return how many steps were judged, and those that somebody calls not required or wrongly timed."""
+        """Return the number of judged steps, and those that somebody calls not required or wrongly timed."""
         judged: dict[tuple[str, str], list[str]] = {}
         for name, by in self.reviews.marks().items():
             for marks in by.values():
@@ -267,6 +286,7 @@ class AuditSummary(ReviewSummary):
             (f"{name} mended", str(sum(name in by for by in figures["mended"].values())))
             for name in ("question", "answer")
         ]
+        counts.append(("back to the writer", str(len(figures["back"]))))
         for name, steps_wrong in figures["steps"].items():
             counts.append(
                 (f"steps: {name.replace('_', ' ')}", f"{len(steps_wrong['steps'])} of {steps_wrong['judged']}")
@@ -276,7 +296,7 @@ class AuditSummary(ReviewSummary):
         return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
 
     def notes(self) -> list[str]:
-        """Return what was mended, and what is open."""
+        """Return the mended texts, and the number of open questions."""
         lines = [
             f"{name}, {field}: {text['before']} → {text['after']}"
             for name, fields in self.figures()["mended"].items()
@@ -284,21 +304,31 @@ class AuditSummary(ReviewSummary):
         ]
         if len(lines) > _SHOWN:
             lines = [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more were mended; --json lists all"]
-        if self.open:
-            lines.append(f"{len(self.open)} are open: review page … --consensus FILES writes a page to decide")
+        back = sum(not _stays(one) for one in self.settled.values())
+        if self.open or back:
+            lines.append(
+                f"{len(self.open)} are open and {back} go back to their writer (--write): review page … --consensus "
+                "FILES writes a page on which both decide, and enter what they agree on"
+            )
         return lines
 
     def write(self, path: Path) -> str:
         """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
 
-        Back go C1 and C3, and B where nothing was mended. What nobody audited, or is open, stays unverified.
+        Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own (`….back.json`) with code
+        and reasons, which its writer mends and an audit takes again (`--data`). What nobody audited, or is open, stays
+        unverified.
         """
-        changes = {name: _edits(marks) for name, marks in self.settled.items()}
-        verified = {
-            name
-            for name, marks in self.settled.items()
-            if _code(marks) in _APPROVED or (_code(marks) in _SETTLED and changes[name])
+        verified = {name for name, marks in self.settled.items() if _stays(marks)}
+        changes = {name: edits for name in verified if (edits := _edits(self.settled[name]))}
+        marks = self.reviews.marks()
+        back = {
+            name: {
+                "code": _code(one),
+                "why": {who: said["why"] for who, said in marks[name].items() if said.get("why")},
+            }
+            for name, one in self.settled.items()
+            if name not in verified
         }
-        back = {name: f"audit_{_code(marks)}" for name, marks in self.settled.items() if name not in verified}
-        kept = {name: edits for name, edits in changes.items() if edits and name in verified}
-        return write_rows(path, self.reviews, Verification(verified, back, kept))
+        dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
+        return write_rows(path, self.reviews, Verification(verified, dropped, changes, back=back))

@@ -59,7 +59,7 @@ def draw_disagreements(
     places_by_id = {place.items[0]["id"]: place for place in whole.places}
     places = []
     for identifier, by_reviewer in reviews.marks().items():
-        if len(by_reviewer) < 2 or not kind.disagrees(by_reviewer):  # noqa: PLR2004
+        if not kind.is_open(by_reviewer):
             continue
         if identifier not in places_by_id:
             raise InputError(f"{files[0]}, field marks.{identifier}: {name} has no such question")
@@ -78,7 +78,7 @@ def draw_disagreements(
 
 
 def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
-    """Return what was rated low, to be kept, dropped or edited; InputError where nothing was."""
+    """Return the items that were rated low, to be kept, dropped or edited; InputError where nothing was."""
     located = loading.locate(name, reviews.split, data)
     by_video = rows_by_video(located.read())
     if located.spec.id != reviews.benchmark:

@@ -25,7 +25,7 @@ _CLIPS = "clips"
 
 
 def terms(spec: BenchmarkSpec, split: str) -> str:
-    """Return what a page with clips says of them; InputError where the benchmark's owners forbid passing on videos."""
+    """Return the terms of a page with clips; InputError where the benchmark's owners forbid passing on videos."""
     if not spec.open_data and not is_mini(split):
         raise InputError(
             f"--embed: clips of {spec.title} may not be passed on. {spec.license_note} Leave --embed out: on the page "
@@ -63,7 +63,7 @@ class Excerpts:
     facts: Mapping[str, Facts]
 
     def in_page(self, videos: Iterable[str]) -> tuple[dict[str, Facts], str]:
-        """Return what a page knows of its videos, and its clips as elements of the page."""
+        """Return the page's facts on its videos, and its clips as elements of the page."""
         known: dict[str, Facts] = {}
         elements: list[str] = []
         for video in videos:

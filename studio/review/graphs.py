@@ -100,7 +100,7 @@ GRAPHS = EvidenceGraphs()
 
 
 def _said(marks: Marks) -> tuple[str, str]:
-    """Return what somebody says of a graph, and its lines where they changed them."""
+    """Return a verdict on a graph, and its lines where they changed them."""
     lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
     return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
 
@@ -170,7 +170,7 @@ class GraphSummary(ReviewSummary):
     alpha: float | None
 
     def figures(self) -> dict[str, Any]:
-        """Return what was said of how many graphs, what mending changed, and agreement."""
+        """Return the counts of verdicts and of what mending changed, and agreement."""
         return {
             "states": {state: self.states[state] for state in STATES},
             "open": self.open,
@@ -180,7 +180,7 @@ class GraphSummary(ReviewSummary):
         }
 
     def _changed(self) -> dict[str, int]:
-        """Return how many nodes were added, taken out, worded or timed anew, or rest on something else than before."""
+        """Return the numbers of nodes that were added, taken out, worded, timed or rested anew."""
         counts = Counter[str]()
         for name, graph in self.graphs.items():
             before = {node.id: node for node in from_text(self.before[name])[0]}
@@ -194,7 +194,7 @@ class GraphSummary(ReviewSummary):
         return {name: counts[name] for name in ("added", "removed", "reworded", "retimed", "rewired")}
 
     def tables(self) -> list[Table]:
-        """Return what was said of how many graphs, and what mending changed."""
+        """Return the counts of verdicts and of what mending changed."""
         states = [*((state, str(self.states[state])) for state in STATES), ("open", str(len(self.open)))]
         changed = [(f"nodes {name}", str(count)) for name, count in self._changed().items()]
         title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"

@@ -29,12 +29,14 @@ class Verification:
         verified: Ids of rows that people looked at and let stand.
         dropped: Id -> reason of rows that are left out.
         changes: Id -> fields that get other values.
+        back: Id -> what is said of a dropped row to its writer, under `audit` in a file of such rows.
         only_with: Field that an entry must have; where it is named, rows that nobody looked at are left out too.
     """
 
     verified: set[str]
     dropped: dict[str, str]
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    back: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     only_with: str = ""
 
 
@@ -47,6 +49,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
         raise InputError("--write: these files don't say which benchmark they are of; export tasks that we wrote")
     sources = loading.locate(reviews.benchmark, reviews.split, reviews.data).paths
     kept: list[tuple[str, dict[str, Any]]] = []
+    back: list[tuple[str, dict[str, Any]]] = []
     seen = set[str]()
     keyed = False
     for source in sources:
@@ -56,6 +59,8 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
             if name in seen or (outcome.only_with and outcome.only_with not in entry):
                 continue
             seen.add(name)
+            if name in outcome.back:
+                back.append((name, {**entry, "audit": dict(outcome.back[name])}))
             if name in outcome.dropped or (outcome.only_with and name not in outcome.verified):
                 continue
             kept.append((name, {**entry, **outcome.changes.get(name, {}), "verified": name in outcome.verified}))
@@ -63,8 +68,16 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
         strangers = number_of(len(unknown), "question is", "questions are")
         raise InputError(f"--write: {strangers} not in the benchmark's data ({unknown[0]}); is it this one?")
     write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
+    to_writer = path.with_name(f"{path.stem}.back.json")
+    if back:
+        write_json(to_writer, dict(back) if keyed else [entry for _, entry in back])
+    else:
+        to_writer.unlink(missing_ok=True)
     written = f"{number_of(len(kept), 'question')} written to {path}"
     said = f"{written}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
+    if back:
+        again = f"reelbench review page {reviews.benchmark} --ask audit --data {to_writer}"
+        said += f"; {len(back)} go back to their writer: mend them in {to_writer}, then {again}"
     return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, kept)
 
 
@@ -114,7 +127,7 @@ def _count_people(
 
 
 def merged_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
-    """Return what a decision page says of an item: `keep`, `drop`, `edit` or None, and the edited texts."""
+    """Return an item's decision: `keep`, `drop`, `edit` or None, and the edited texts."""
     decision = marks.get("decision")
     if decision not in (None, "keep", "drop", "edit"):
         raise InputError(f"{where}.decision: expected keep, drop or edit; found {decision!r:.60}")

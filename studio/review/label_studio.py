@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
-from reelbench.registry.media.library import Library, candidates
+from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_number, is_whole
 from reelbench.studio.review import page_videos
 from reelbench.studio.review.kind_names import KindName
@@ -88,14 +88,14 @@ def _media(content: Content, library: Library, video: str) -> tuple[str, float, 
     """Return a video's path under its root, its rate, and whether it is here."""
     row = content.rows[video]
     path = page_videos.find_video(library, row)
+    named = page_videos.path_in_library(library, row, path)
     if path is None:
-        return next(iter(candidates(content.spec, video)), video), FPS, False
-    root = next((root for root in library.roots if path.is_relative_to(root)), path.parent)
+        return named, FPS, False
     try:
         fps = page_videos.read_clock(path).fps
     except MediaError:
         fps = None
-    return path.relative_to(root).as_posix(), fps or FPS, True
+    return named, fps or FPS, True
 
 
 def _task(content: Content, page: str, item: Item, video: str, fps: float) -> dict[str, Any]:

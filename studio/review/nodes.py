@@ -122,7 +122,7 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
 
 
 def _attempt_shown(attempt: Judged) -> list[Part]:
-    """Return what is shown of an attempt, whatever node is judged: nothing that a tagger said."""
+    """Return the texts of an attempt, whatever node is judged: nothing that a tagger said."""
     texts = {
         "Question": attempt.texts["question"],
         "Answer": attempt.texts["answer"],
@@ -148,7 +148,7 @@ class NodeSummary(ReviewSummary):
     alpha: float | None
 
     def figures(self) -> dict[str, Any]:
-        """Return how often each code was given, and agreement."""
+        """Return the count of each code, and agreement."""
         counts = Counter(self.codes.values())
         return {
             "nodes": len(self.codes) + len(self.open),
@@ -158,7 +158,7 @@ class NodeSummary(ReviewSummary):
         }
 
     def tables(self) -> list[Table]:
-        """Return how often each code was given."""
+        """Return the count of each code."""
         rows = [(code, str(count)) for code, count in self.figures()["codes"].items()]
         title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
         return [Table(title, ("code", "#nodes"), [*rows, ("open", str(len(self.open)))])]

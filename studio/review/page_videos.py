@@ -1,5 +1,8 @@
 """A page's videos: where each lies as seen from the page, what its clock is, and a strip of its frames.
 
+A page holds no path of the machine that made it: films lie beside it, come from an address that its maker names, or are
+chosen by each reviewer from the own disk.
+
 Browsers play few codecs. Where one can't play a video, the page shows frames of it from our store instead, each at its
 own time.
 """
@@ -11,7 +14,7 @@ from pathlib import Path
 
 from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address
-from reelbench.registry.media.library import Library
+from reelbench.registry.media.library import Library, candidates
 from reelbench.registry.rows import Row
 
 Facts = Mapping[str, object]
@@ -19,7 +22,7 @@ Facts = Mapping[str, object]
 
 _PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
 _PLAYED_IN = frozenset({".mp4", ".m4v", ".webm"})
-NOT_HERE: Facts = {"source": None, "fps": None, "duration": None, "strip": None}
+NOT_HERE: Facts = {"source": None, "name": None, "fps": None, "duration": None, "strip": None}
 """What a page knows of a video that was not here when it was made."""
 STRIP = "uniform:48,size=240,as=images"
 """Frames of a strip."""
@@ -59,24 +62,37 @@ def read_clock(path: Path) -> Clock:
     return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
 
 
-def describe_video(path: Path | None, page: Path, *, strips: bool, note: Callable[[str], None]) -> Facts:
-    """Return what a page knows of a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
+def path_in_library(library: Library, row: Row, path: Path | None) -> str:
+    """Return a video's path below its benchmark's folder of videos; of a missing one the likeliest."""
+    if path is None:
+        return next(iter(candidates(library.spec, row["video"])), row["video"])
+    root = next((root for root in library.roots if path.is_relative_to(root)), path.parent)
+    return path.relative_to(root).as_posix()
+
+
+def describe_video(
+    path: Path | None, page: Path, source: str | None, *, strips: bool, note: Callable[[str], None]
+) -> Facts:
+    """Return the page's facts on a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
 
     Args:
         path: The video; None where it is not here.
         page: The page, beside whose folder `<page>-frames` the strips lie.
+        source: The video's address where its maker names one; None: the video lies beside the page, or has none.
         strips: Whether to give every video a strip, and not only those that browsers don't play.
         note: Told what can't be read.
     """
     if path is None:
-        return NOT_HERE
+        return {**NOT_HERE, "source": source}
+    beside = path.absolute().is_relative_to(page.absolute().parent)
+    facts = {**NOT_HERE, "source": source or (address(path, page) if beside else None), "name": path.name}
     try:
         clock = read_clock(path)
         strip = _strip(path, page) if strips or not clock.plays else None
     except MediaError as error:
         note(str(error))
-        return {"source": address(path, page), "fps": None, "duration": None, "strip": None}
-    return {"source": address(path, page), "fps": clock.fps, "duration": clock.duration, "strip": strip}
+        return facts
+    return {**facts, "fps": clock.fps, "duration": clock.duration, "strip": strip}
 
 
 def _strip(path: Path, page: Path) -> list[tuple[str, float]]:

@@ -5,9 +5,11 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
+from urllib.parse import quote, urlsplit
 
 from reelbench.pages.shell_page import in_script, page_asset
 from reelbench.registry.data import loading
@@ -17,7 +19,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.strata import Strata
+from reelbench.registry.strata import Labels, Strata
 from reelbench.studio.review import excerpts, page_videos
 from reelbench.studio.review.preferences import DISCUSSION
 from reelbench.studio.review.review_files import KIND
@@ -42,6 +44,7 @@ class Draw:
         raters: Pages to write.
         overlap: How many raters look at each video.
         strips: Whether every video gets a strip of frames, and not only those that browsers don't play.
+        tags: Labels that `per` may name beside those of the rows.
     """
 
     sample: int = 30
@@ -50,11 +53,12 @@ class Draw:
     overlap: int = 1
     strips: bool = False
     per: Strata | None = None
+    tags: Labels | None = None
 
     def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
         """Return the ids of drawn questions, for pages whose `sample` counts these."""
         if self.per is not None:
-            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed)]
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed, self.tags)]
         names = sorted(row["id"] for row in rows)
         return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
@@ -128,7 +132,7 @@ def draw_content(
     located = loading.locate(name, split, data)
     rows = located.read()
     if draw.per is not None:
-        rows = draw.per.draw_rows(located.spec, rows, draw.seed)
+        rows = draw.per.draw_rows(located.spec, rows, draw.seed, draw.tags)
     by_video = rows_by_video(rows)
     sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
     drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
@@ -186,6 +190,7 @@ def write(
     *,
     data: Path | None = None,
     clips: Clips | None = None,
+    media_url: str | None = None,
     note: Callable[[str], None] = lambda _: None,
     bar: Bar = no_bar,
 ) -> WrittenPages:
@@ -196,7 +201,9 @@ def write(
         output: The page's file, or the folder for the page and its clips.
         draw: For how many people.
         data: The benchmark's own data.
-        clips: Where small clips of the videos go; None: the page shows the videos where they lie on this machine.
+        clips: Where small clips of the videos go; None for no clips.
+        media_url: What stands before a video's path: an address from which pages play them; None: they play those that
+            lie beside them, and let reviewers choose the others from their own disks.
         note: Told what can't be read.
         bar: Shows how far cutting clips has come.
 
@@ -218,14 +225,17 @@ def write(
             shown = made.in_folder(output) if clips == "folder" else {}
         else:
             for video, path in paths.items():
-                shown[video] = page_videos.describe_video(path, output, strips=draw.strips, note=note)
+                named = page_videos.path_in_library(library, content.rows[video], path)
+                source = None if media_url is None else media_url + quote(named)
+                shown[video] = page_videos.describe_video(path, output, source, strips=draw.strips, note=note)
+            said = _films(media_url, shown.values())
         page = fingerprint(content)
         for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
             videos, elements = shown, ""
             if made is not None and clips == "page":
                 videos, elements = made.in_page(dict.fromkeys(place.video for place in places))
             document = _document(content, places, videos, page, None if single else part) | {"terms": said}
-            write_text(path, _html(document, elements))
+            write_text(path, _html(document, elements, media_url))
     items = [item for place in content.places for item in place.items if item["part"] != "caption"]
     questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
@@ -233,7 +243,7 @@ def write(
 
 
 def fingerprint(content: Content) -> str:
-    """Return what tells draws apart; of a blind page it is made of nothing that the page doesn't show.
+    """Return a draw's fingerprint; of a blind page it is made of nothing that the page doesn't show.
 
     Where videos lie differs between reviewers' machines; what is reviewed doesn't.
     """
@@ -250,7 +260,8 @@ def _document(
     if content.consensus:
         advice = kind.consensus_advice or advice
         title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit
-    number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
+    count = len({place.video for place in places}) if unit == "Video" else len(places)
+    number = f"{count} {unit.lower()}{'s' if count > 1 else ''}"
     return {
         "kind": KIND,
         "schema_version": 1,
@@ -271,11 +282,25 @@ def _document(
     }
 
 
-def _html(document: Mapping[str, Any], clips: str) -> str:
+def _films(media_url: str | None, videos: Iterable[page_videos.Facts]) -> str:
+    """Return the page's sentence on where its films are."""
+    sources = [facts["source"] for facts in videos]
+    if media_url is not None:
+        return f"The films come from {media_url}"
+    if all(sources):
+        return "The films lie beside this page: move or send both together."
+    some = "Some films lie beside this page; the others" if any(sources) else "The films"
+    return f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
+
+
+def _html(document: Mapping[str, Any], clips: str, media_url: str | None) -> str:
     text = {name: page_asset(name, "studio.review") for name in ("page.html", "page.css", *_SCRIPTS)}
     styles = [page_asset("palette.css"), page_asset("shell.css"), text["page.css"]]
     page = text["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
     scripts = [page_asset("elements.js"), page_asset("shell.js"), *(text[name] for name in _SCRIPTS)]
     page = page.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace("<!--CLIPS-->", clips)
+    server = urlsplit(media_url or "")
+    if server.scheme in ("http", "https"):
+        page = page.replace("media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1)
     # Last, so that nothing in a text is taken for one of ours.
     return page.replace("/*REVIEW*/null", in_script(document), 1)

@@ -55,8 +55,8 @@ const player = {
     at("clock").hidden = lacks && strip.hidden;
     at("choose").textContent = lacks ? "Select the file; it stays on this computer." : "Video not playing? Select the file";
     if (lacks && file) at("path").textContent = `${file.name} can't be played by this browser.`;
-    else if (lacks && this.facts.source) at("path").textContent = `${name} isn't on this computer, or this browser can't play it.`;
-    else if (lacks) at("path").textContent = `${name} was not on the machine that made this page.`;
+    else if (lacks && this.facts.source) at("path").textContent = `${name} can't be reached from here, or this browser can't play it.`;
+    else if (lacks) at("path").textContent = `${name}: the page doesn't hold it.`;
     else at("path").textContent = file ? file.name : clipped ? `${name}: a small clip${cut}` : name;
   },
   asStrip(wanted) {
@@ -97,8 +97,8 @@ function clipOf(source) {
 }
 // A video's name as its file has it.
 const nameOf = (key) => {
-  const { source } = review.videos[key];
-  return decodeURI((source && !source.startsWith("clip") ? source : key).split("/").pop());
+  const { source, name } = review.videos[key];
+  return name || decodeURI((source && !source.startsWith("clip") ? source : key).split("/").pop());
 };
 const stem = (name) => name.split("/").pop().replace(/\.[^.]+$/, "").toLowerCase();
 // Files are taken for the videos that are called like them; one that is called like none, for the video that is shown.

@@ -92,7 +92,7 @@ class Ratings(ReviewKind):
                 )
 
     def done(self, review: Review) -> int:
-        """Return how many parts have a rating on each of their dimensions."""
+        """Return the number of parts with a rating on each of their dimensions."""
         return sum(
             DIMENSIONS[part].keys() <= given.keys()
             for part, items in review.ratings.items()
@@ -136,7 +136,7 @@ RATINGS = Ratings()
 
 
 def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
-    """Return what was rated low, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
+    """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
 
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
     """
@@ -254,7 +254,7 @@ class RatingSummary(ReviewSummary):
         return [Table(title, ("dimension", *columns, *paper), rows)]
 
     def notes(self) -> list[str]:
-        """Return what was rated low, and what is undecided."""
+        """Return the low ratings, and the number of undecided ones."""
         lines = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
         if len(self.low) > _SHOWN:
             lines.append(f"and {len(self.low) - _SHOWN} more rated low; --json lists all")
@@ -292,7 +292,7 @@ class RatingSummary(ReviewSummary):
         return write_rows(path, self.reviews, Verification(verified, dropped, changes))
 
     def _rated(self, part: str) -> set[str]:
-        """Return what somebody rated on all of its dimensions."""
+        """Return the ids that somebody rated on all dimensions."""
         return {
             name
             for review in self.reviews.reviews.values()

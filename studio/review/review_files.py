@@ -95,7 +95,7 @@ class Reviews:
 
 
 def parse_review(document: object, path: Path) -> Review:
-    """Return what a page saved, from its JSON; InputError names the field that is wrong."""
+    """Return a saved review, from its JSON; InputError names the field that is wrong."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
     try:

@@ -64,8 +64,10 @@ def shown_question(row: Row) -> Part:
 
 
 def shown_facets(spec: BenchmarkSpec, row: Row) -> list[Part]:
-    """Return what kind of question it is, by the benchmark's facets; nothing where it has none."""
-    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values]
+    """Return the question's labels, by the benchmark's facets; nothing where it has none."""
+    # What is made of the right span would tell where it lies.
+    held = {facet.name for facet in spec.facets if facet.in_rows}
+    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     return [shown_text("Type", "; ".join(labels))] if labels else []
 
 

@@ -77,7 +77,7 @@ class ReviewKind(ABC):
         return tuple(SEARCH if spec.people_search and line == self.video_alone else line for line in self.advice)
 
     def places(self, drawn: DrawnRows) -> list[Place]:
-        """Return what stands on the page, one place a question."""
+        """Return the page's places, one a question."""
         return [
             Place(video, row["id"], [self.item(drawn.spec, row)])
             for video, rows in drawn.by_video.items()
@@ -100,7 +100,7 @@ class ReviewKind(ABC):
                 raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {value!r:.60}")
 
     def done(self, review: Review) -> int:
-        """Return how many items a reviewer has finished, as the page counts them."""
+        """Return the number of items that a reviewer has finished, as the page counts them."""
         return sum(map(self.is_done, review.marks.values()))
 
     def is_done(self, marks: Marks) -> bool:
@@ -115,6 +115,10 @@ class ReviewKind(ABC):
         """Whether reviewers' marks of one item differ so that somebody must decide."""
         return len({self.said(marks) for marks in by_reviewer.values()} - {None}) > 1
 
+    def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether an item stands on a consensus page."""
+        return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
+
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
         """Merge reviewers' marks; InputError where there are none."""
@@ -128,7 +132,7 @@ class ReviewSummary(ABC):
     reviews: Reviews
 
     def document(self) -> dict[str, Any]:
-        """Return what `--json` prints; `progress` is reviewer -> items done, of how many, in how many seconds."""
+        """Return the document of `--json`; `progress` is reviewer -> items done, of how many, in how many seconds."""
         reviews = self.reviews
         progress = {
             name: {
@@ -158,7 +162,7 @@ class ReviewSummary(ABC):
 
     @abstractmethod
     def tables(self) -> list[Table]:
-        """Return what is printed."""
+        """Return the printed tables."""
 
     def notes(self) -> list[str]:
         """Return lines for the user, printed after the tables."""

@@ -244,7 +244,7 @@ class SpanSummary(ReviewSummary):
         return {name: said for name, said in reasons.items() if said}
 
     def notes(self) -> list[str]:
-        """Return why items were called bad."""
+        """Return people's reasons for calling items bad."""
         return [f"bad: {name}, {'; '.join(said)}" for name, said in self._reasons().items()]
 
     def tables(self) -> list[Table]:

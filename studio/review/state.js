@@ -23,8 +23,8 @@ function fault(ask, value) {
   if (!value) return "";
   if (ask.type === "text") return textFault(ask, value);
   if (ask.type === "labels") {
-    if (value.length < (ask.least || 0)) return `Choose at least ${ask.least}.`;
-    return ask.must && !value.includes(ask.must) ? `${ask.must} must be among them.` : "";
+    const counted = value.filter((name) => name !== ask.beside).length;
+    return counted < (ask.least || 0) ? `Choose at least ${ask.least}${ask.beside ? ` beside ${ask.beside}` : ""}.` : "";
   }
   if (ask.type !== "span" || value.includes(null)) return "";
   return value[1] < value[0] ? "The end lies before the start." : "";

@@ -157,7 +157,7 @@ class TagSummary(ReviewSummary):
         return [*agreement, Table("consensus", ("quantity", "#items"), rows)]
 
     def notes(self) -> list[str]:
-        """Return how to settle what is open."""
+        """Return the command that settles what is open."""
         command = f"reelbench review page {self.reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
         still_open = len(self.disagreements)
         return [f"{still_open} are open; settle them on a page: {command}"] if still_open else []

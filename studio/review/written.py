@@ -4,8 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json
@@ -18,41 +21,14 @@ from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Place
 from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
 
-LEAST_SKILLS = 3
-CULTURE = "Visual Cultural Understanding"
-SKILLS = {
-    CULTURE: "knowing what something seen means in its culture",
-    "Temporal Event Localization": "finding when something happens",
-    "Temporal Ordering": "what comes before or after what",
-    "Event Occurrence": "whether something happens, and what",
-    "Counting": "how many, how often",
-    "Numerical Reasoning": "working with numbers that are seen or heard",
-    "Object Recognition": "what a thing is",
-    "Spatial Perception": "where things are, and how they lie to each other",
-    "Goal Reasoning": "what somebody wants to bring about",
-    "Reading": "what is written in the picture",
-    "Listening": "what is said or sounds",
-}
-"""Skills by the names that the supplement's examples have; each question takes three or more, `CULTURE` among them."""
+GUIDE: Mapping[str, Any] = yaml.safe_load(
+    (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")
+)
 SLOTS = 5
 """Questions a video: CURVE has four or five."""
-_SCRIPTS: Mapping[str, tuple[str, ...]] = {
-    "ar": ("Arabic",),
-    "bn": ("Bengali",),
-    "hi": ("Devanagari",),
-    "ja": ("Hiragana", "Katakana", "Han"),
-    "kn": ("Kannada",),
-    "ko": ("Hangul",),
-    "mr": ("Devanagari",),
-    "ru": ("Cyrillic",),
-    "ta": ("Tamil",),
-    "te": ("Telugu",),
-    "th": ("Thai",),
-    "zh": ("Han",),
-}
-"""Language -> scripts of its letters; Latin for all others."""
 _TIMES = re.compile(r"\d+(?::\d+)+")
 _TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
+CULTURE = "Visual Cultural Understanding"
 _NUMBER = re.compile(r"(\d+)[.)](?!\d)\s*")
 
 
@@ -64,14 +40,7 @@ class WrittenQuestions(ReviewKind):
     verb = "written"
     unit = "Video"
     video_alone = "Watch the whole video."
-    advice = (
-        video_alone,
-        "Ask about something of the video's own culture that its pictures show; in the video's language throughout.",
-        "Sound alone, text on the screen alone, one frame or common knowledge must not give the answer away.",
-        "There is one answer, and nobody can dispute it.",
-        "Write each step to the answer on a line of its own, with its time as mm:ss; leave out none, add none.",
-        f"A question takes at least {LEAST_SKILLS} skills, {CULTURE} among them.",
-    )
+    advice = (video_alone, *GUIDE["advice"])
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return a place for each video and locale, with fields for `SLOTS` questions."""
@@ -87,33 +56,43 @@ class WrittenQuestions(ReviewKind):
         ]
 
     def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the skills' names, and how times are written."""
-        for skill in marks.get("skills", ()):
-            if skill not in SKILLS:
-                raise InputError(f"{where}.skills: {skill!r:.60} is not among {', '.join(SKILLS)}")
+        """Check that skills are names, and how times are written."""
+        skills = marks.get("skills", ())
+        if not isinstance(skills, list | tuple) or not all(isinstance(name, str) and name.strip() for name in skills):
+            raise InputError(f"{where}.skills: expected a list of names, found {skills!r:.60}")
         for time in _TIMES.findall(str(marks.get("steps", ""))):
             if not _TIME.fullmatch(time):
                 raise InputError(f"{where}.steps: {time} is not mm:ss, as in 06:13")
 
     def is_done(self, marks: Marks) -> bool:
-        """Whether question, answer and steps are there, one of them with a time, and the skills suffice."""
-        skills = marks.get("skills", ())
-        written = all(str(marks.get(name, "")).strip() for name in ("question", "answer", "steps"))
-        timed = _TIME.search(str(marks.get("steps", "")))
-        return bool(written and timed and len(skills) >= LEAST_SKILLS and CULTURE in skills)
+        """Whether nothing is lacking."""
+        return not self.lacking(marks)
+
+    def lacking(self, marks: Marks) -> list[str]:
+        """Return the requirements of B.1 that a question lacks, as far as they can be told from its form."""
+        said = [name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()]
+        # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10 don't list it).
+        skills = {*marks.get("skills", ()), *([CULTURE] if str(marks.get("entity", "")).strip() else [])}
+        if CULTURE not in skills:
+            said.append("cultural entity")
+        if len(skills | {CULTURE}) < GUIDE["least_skills"]:
+            said.append(f"skills ({len(skills)}, at least {GUIDE['least_skills']} with {CULTURE})")
+        return said
 
     def summarize(self, reviews: Reviews) -> "WrittenSummary":
         """Put questions together; InputError where none is finished."""
         finished: list[tuple[str, str, Marks]] = []
-        unfinished: list[str] = []
+        unfinished: list[tuple[str, str, list[str]]] = []
         for name, by_reviewer in reviews.marks().items():
             for who, marks in by_reviewer.items():
-                if self.is_done(marks) and "locale" in reviews.items.get(name, {}):
-                    finished.append((name, who, marks))
+                lacking = self.lacking(marks) + ([] if "locale" in reviews.items.get(name, {}) else ["locale"])
+                if lacking:
+                    unfinished.append((name, who, lacking))
                 else:
-                    unfinished.append(name)
+                    finished.append((name, who, marks))
         if not finished:
-            raise InputError("no question is finished in these files yet")
+            first = f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
+            raise InputError(f"no question is finished in these files yet{first}")
         return WrittenSummary(self, reviews, finished, unfinished)
 
 
@@ -122,20 +101,22 @@ WRITTEN = WrittenQuestions()
 
 def _slot(row: Row, slot: int) -> Item:
     locale = row["language"]
-    scripts = list(_SCRIPTS.get(language_of(locale), ("Latin",)))
+    scripts = GUIDE["scripts"].get(language_of(locale), ["Latin"])
     own: dict[str, Any] = {"start": "", "scripts": scripts, "language": language_of(locale)}
     asks = [
         parts.text_ask("question", f"Question {slot}, in {locale}", 2, **own),
         parts.text_ask("answer", "Answer", 2, **own),
-        parts.text_ask("steps", "Steps", 4, hint="one a line, with times as mm:ss", times=True, **own),
+        parts.text_ask("steps", "Steps", 4, hint="one a line; times as mm:ss", times=True, **own),
+        parts.text_ask("entity", "Cultural entity that it involves", 1, start=""),
         {
             "type": "labels",
             "name": "skills",
             "title": "Skills",
-            "labels": list(SKILLS.items()),
-            "most": len(SKILLS),
-            "least": LEAST_SKILLS,
-            "must": CULTURE,
+            "labels": list(GUIDE["skills"].items()),
+            "most": 99,
+            "least": GUIDE["least_skills"] - 1,
+            "beside": CULTURE,
+            "other": "Other skills, with commas between them",
         },
         parts.text_ask("links", "Pages that you used, one a line", optional=True),
     ]
@@ -147,17 +128,18 @@ def _slot(row: Row, slot: int) -> Item:
 
 @dataclass(frozen=True)
 class WrittenSummary(ReviewSummary):
-    """What several people wrote: (slot, who, marks) of each finished question, and slots with unfinished ones."""
+    """What several people wrote: (slot, who, marks) of each finished question; (slot, who, lacks) of others."""
 
     finished: list[tuple[str, str, Marks]]
-    unfinished: list[str]
+    unfinished: list[tuple[str, str, list[str]]]
 
     def figures(self) -> dict[str, Any]:
-        """Return how many questions there are by locale and skill, and how many steps a question has."""
+        """Return the questions by locale and skill, and the mean number of steps."""
         items = self.reviews.items
         return {
             "questions": len(self.finished),
-            "unfinished": self.unfinished,
+            "unfinished": [name for name, *_ in self.unfinished],
+            "lacking": [{"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in self.unfinished],
             "locales": dict(Counter(items[name]["locale"] for name, _, _ in self.finished)),
             "skills": dict(Counter(skill for _, _, marks in self.finished for skill in marks["skills"])),
             "steps": sum(len(_steps(marks["steps"])) for _, _, marks in self.finished) / len(self.finished),
@@ -170,6 +152,10 @@ class WrittenSummary(ReviewSummary):
         rows += [("steps a question", number(figures["steps"], 1))]
         rows += [(name, str(n)) for name, n in (figures["locales"] | figures["skills"]).items()]
         return [Table(self.heading, ("", "#n"), rows)]
+
+    def notes(self) -> list[str]:
+        """Return the reasons for leaving questions out."""
+        return [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in self.unfinished]
 
     def write(self, path: Path) -> str:
         """Write finished questions in the shape of CURVE's file, as `--data` takes it."""
@@ -188,6 +174,7 @@ class WrittenSummary(ReviewSummary):
                     "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
                     "external_links": _lines(marks.get("links", "")),
                     "skills": ", ".join(marks["skills"]),
+                    "cultural_entity": marks.get("entity", "").strip(),
                     "category": about.get("category", ""),
                     "subcategory": about.get("subcategory", ""),
                 }

@@ -100,6 +100,7 @@ SPEC = BenchmarkSpec(
     facets=(
         Facet(name="locale", title="Language and country of the question, as a BCP-47 tag."),
         Facet(name="category", title="Cultural domain."),
+        Facet(name="skills", title="Skills that the question takes.", in_rows=False, made_of="skills"),
     ),
     judge=JudgeSpec(
         criteria=("score",),

@@ -1,4 +1,4 @@
-"""MovieChat's annotation file -> rows: the shapes of MovieCORE's, without classes and captions."""
+"""MovieChat's annotation file -> rows: the shapes of MovieCORE's, without captions and classes of questions."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +9,6 @@ from reelbench.tasks.moviecore import data
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     """Yield the rows of the annotation file."""
-    columns = ("id", "video", "question", "language", "answer")
+    columns = ("id", "video", "question", "language", "answer", "genre")
     for row in data.read(paths, split):
         yield {name: row[name] for name in columns}

@@ -82,6 +82,10 @@ OVERLAP = (
 )
 
 
+GENRE = Column(name="genre", dtype="string", description="Genre of the video, MovieChat's `class`, where it is known.")
+BY_GENRE = Facet(name="genre", title="Genre of the video, as MovieChat names it.", in_rows=False, made_of="genre")
+
+
 def _split(rows: int, videos: int, filename: str, **more: Any) -> SplitSpec:  # noqa: ANN401 - further fields
     return SplitSpec(
         source=HubFile(
@@ -89,6 +93,7 @@ def _split(rows: int, videos: int, filename: str, **more: Any) -> SplitSpec:  # 
             filenames=(filename, f"annotation/{filename}"),
             local_names=(f"moviecore_{filename}",),  # as in the author's HERMES, at 5f54353
         ),
+        joined=(f"moviechat_{filename}",),
         rows=rows,
         videos=videos,
         cite="MovieCORE §3.4",
@@ -109,7 +114,10 @@ SPEC = BenchmarkSpec(
     license_note="Stated in the README of the authors' repository.",
     languages=("en",),
     row_kind="open",
-    columns=(Column(name="caption", dtype="string", description="Caption of the video where the row has one."),),
+    columns=(
+        Column(name="caption", dtype="string", description="Caption of the video where the row has one."),
+        GENRE,
+    ),
     splits={
         "train": _split(4080, 816, "train.json"),
         "test": _split(
@@ -149,7 +157,7 @@ SPEC = BenchmarkSpec(
     tasks=with_mini("moviecore", "test"),
     kinds=("llm_judge", "text_overlap"),
     metrics=(*_judged(), *OVERLAP),
-    facets=(Facet(name="classification", title="Question class; a question may have several."),),
+    facets=(Facet(name="classification", title="Question class; a question may have several."), BY_GENRE),
     judge=JudgeSpec(
         criteria=DIMENSIONS,
         low=0,

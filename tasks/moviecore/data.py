@@ -18,19 +18,24 @@ EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of one annotation file; every split has the same shape."""
+    """Yield the rows of one annotation file; every split has the same shape.
+
+    MovieChat's own file beside it, which is of the same videos, brings each video's genre (its `class`).
+    """
     del split
-    for path in paths:
-        for where, entry in entries(path):
-            yield {
-                "id": entry["id"],
-                "video": entry["video"],
-                "question": text(entry, "question", where),
-                "language": "en",
-                "answer": reference(entry, where),
-                "classification": labels(entry),
-                "caption": str(entry.get("caption") or ""),
-            }
+    first, *joined = paths
+    genres = {entry["video"]: entry.get("class") for path in joined for _, entry in entries(path)}
+    for where, entry in entries(first):
+        yield {
+            "id": entry["id"],
+            "video": entry["video"],
+            "question": text(entry, "question", where),
+            "language": "en",
+            "answer": reference(entry, where),
+            "classification": labels(entry),
+            "caption": str(entry.get("caption") or ""),
+            "genre": str(entry.get("class") or genres.get(entry["video"]) or ""),
+        }
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

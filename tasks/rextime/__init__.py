@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from reelbench.registry.rows import DURATION
+from reelbench.registry.rows import DURATION, span_facets
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -135,6 +135,8 @@ SPEC = BenchmarkSpec(
             title="Kind of reasoning across time.",
             labels=("cause-effect", "means-to-an-end", "sequential"),
         ),
+        Facet(name="source", title="Dataset and split of the video.", in_rows=False, made_of="source"),
+        *span_facets(),
     ),
     paper=Paper(
         key="chen2024rextime",

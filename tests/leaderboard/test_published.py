@@ -3,6 +3,7 @@
 import pytest
 
 from reelbench.leaderboard import board
+from reelbench.leaderboard.entries import RankingGroup, published_entries
 from reelbench.registry import discovery
 
 
@@ -114,12 +115,25 @@ def test_what_ace_gains_in_table_2(model, gains, average, share):
 
 
 def test_more_beams_gain_nothing_in_table_3_and_meteor_doubles_in_table_4():
-    beams = [found("moviecore", f"HERMES (7B) + ACE, beam {k}")[0].metrics["average"] for k in (3, 5, 7)]
-    assert beams == [3.45, 3.41, 3.37]
+    # Width 5 is Table 2's own row, printed twice: it is here, and ranked, once.
+    named = [f"HERMES (7B) + ACE{width}" for width in (", beam 3", "", ", beam 7")]
+    rows = [found("moviecore", name, judge="gpt-4o-mini-2024-07-18") for name in named]
+    assert [[row.metrics["average"] for row in of] for of in rows] == [[3.45], [3.41], [3.37]]
+    assert [bool(of[0].unranked) for of in rows] == [True, False, True]
     meteor = {
         row.model: row.metrics["meteor"] for row in discovery.get("moviecore").published if "meteor" in row.metrics
     }
     assert meteor["HERMES (7B) + ACE"] / meteor["HERMES (7B)"] == pytest.approx(2.175, abs=0.001)
+
+
+def test_a_row_with_web_search_stands_where_an_own_run_with_that_label_does():
+    (searched,) = [row for row in published_entries(discovery.get("curve")) if row.group.protocol]
+    assert (searched.model, searched.group.protocol, searched.metrics["score"].value) == (
+        "GPT-5",
+        "label web search",
+        44.8,
+    )
+    assert RankingGroup("curve", 1, "test", None, "gemini-2.5-flash", "official", "label web search") == searched.group
 
 
 @pytest.mark.parametrize(("setting", "percent", "points"), [("zero-shot", 78.6, 3.93), ("fine-tuned", 84.9, 4.25)])

@@ -7,6 +7,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
+from reelbench.scoring import temporal_span
 from reelbench.scoring.temporal_span import columns, compute_score, iou, score_item
 
 # True windows, predicted windows, true answer, predicted answer; then what the authors' script printed for this item
@@ -131,3 +132,29 @@ def test_ids_must_agree():
         compute_score({"a": [[0, 1]]}, {"b": [[0, 1]]})
     with pytest.raises(InputError, match="no items"):
         compute_score({}, {})
+
+
+class TestUnitDoubt:
+    """Windows that are no seconds, told from the videos' lengths, or from all being shorter than a second."""
+
+    IDS = tuple(map(str, range(10)))
+
+    def doubt(self, *spans, lengths=None):
+        windows = {key: (span, (3.0, 12.0)) for key, span in zip(self.IDS, spans, strict=False)}
+        return temporal_span.unit_doubt(windows, lengths or {})
+
+    def test_windows_behind_their_video_are_counted(self):
+        lengths = dict.fromkeys(self.IDS, 30.0)
+        said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=lengths)
+        assert said == "9 of 10 windows end behind their video: are these seconds?"
+        assert (
+            self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths) == "1 of 10 windows end behind their video"
+        )
+        assert self.doubt(*[(3.0, 31.5)] * 10, lengths=lengths) is None
+        assert self.doubt(*[(131.0, 192.0)] * 10) is None
+
+    def test_windows_all_within_a_second_are_said_where_the_true_ones_are_not(self):
+        assert self.doubt(*[(0.1, 0.4)] * 10) == (
+            "10 of 10 windows end within the first second of their video: are these seconds?"
+        )
+        assert self.doubt(*[(0.1, 0.4)] * 4) is None

@@ -5,17 +5,10 @@ import json
 import pytest
 
 from reelbench import registry
-from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.studio.benchmark_files import SplitShares, write
 from tests.servers.judge import Answer, JudgeServer
 from tools import demo_models
-
-
-@pytest.fixture(autouse=True)
-def _known_to_no_other_test(monkeypatch):
-    monkeypatch.setattr(discovery, "_met", {})
-
 
 FUNNEL = {
     "stages": [{"name": "verification", "in": 3, "out": 2, "dropped": {"low_score": 1}}],

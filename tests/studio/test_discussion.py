@@ -173,6 +173,21 @@ class TestContext:
         assert "sha256:" in json.dumps(trace(folder)[0]["messages"])
         assert stages(document)["context"] == (1, 1)
 
+    @pytest.mark.parametrize(
+        ("frames", "sent", "said"),
+        [
+            ("uniform:4,size=64", ["image_url"] * 4, "You are shown pictures taken in order from one video. Answer"),
+            ("uniform:4,size=64,as=clip", ["video_url"], "You are shown a clip made of pictures taken in order from"),
+        ],
+    )
+    def test_frames_are_pictures_unless_a_clip_is_asked_for(self, discuss, server, frames, sent, said):
+        clip = Path(mini.mini_clip("moviecore", loading.locate("moviecore_mini").read()[0]["video"], None))
+        given = {"video": clip.stem, "qa": [{"question": "q", "answer": "a"}]}
+        discuss([given], ("context", *ROLES), media=clip.parent, frames=frames, questions=5)
+        content = next(call for call in server.calls if call.body["model"] == "context").body["messages"][0]["content"]
+        assert [part["type"] for part in content] == ["text", *sent]
+        assert content[0]["text"].startswith(said)
+
     def test_a_video_that_is_not_here_is_dropped(self, discuss, server):
         _, document = discuss([video(0, context=None), video(1)], ("context", *ROLES))
         assert dropped(document, "context") == {"media_missing": 1}

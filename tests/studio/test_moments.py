@@ -15,7 +15,7 @@ from reelbench.studio.chain import ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts
 from reelbench.studio.gates import Gates
 from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
-from reelbench.studio.moment_rules import Cuts, GateName, GateRules
+from reelbench.studio.moment_rules import Cuts, GateName, GateRules, Rules
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
 from tests.servers import roles
@@ -165,6 +165,50 @@ def test_a_video_whose_events_all_overlap_is_not_asked_about(make, server):
     assert server.calls == []
 
 
+@pytest.mark.parametrize(
+    ("overlap", "second", "kept"),
+    [
+        ("partial", [29.8, 60], True),
+        ("none", [29.8, 60], False),
+        ("none", [30, 60], True),
+        ("0.2", [29.8, 60], True),  # 30 - 29.8 is 0.2, and floating point would not say so
+        ("0.1", [29.8, 60], False),
+        ("100", [5, 20], False),  # covered: not across time, however much may overlap (C.6)
+        ("partial", [0, 60], False),
+        ("partial", [5, 30], False),
+    ],
+)
+def test_how_far_two_events_of_a_pair_may_overlap(make, server, overlap, second, kept):
+    """A pair that a model names is read; one that overlaps too far is dropped under that name, and not asked again."""
+
+    def script(call):
+        answer = roles.play(call)
+        for before, after in (
+            ("[62, 90]", second),
+            ("[62.0, 90.0]", second),
+            ("[0, 30.5]", [0, 30]),
+            ("[0.0, 30.5]", [0, 30]),
+        ):
+            answer.content = answer.content.replace(before, json.dumps(after))
+        return answer
+
+    server.script(script)
+    times = [[0, 30], second, [62, 90]]
+    video = {"duration": 100, "timestamps": times, "sentences": ["a", "b", "c"]}
+    _, document = make({"v_00000000000": video}, rules=Rules(overlap=overlap, gap=50))
+    assert document["thresholds"]["overlap"] == overlap
+    asked = Counter(call.body["model"] for call in server.calls)
+    assert asked["relation"] == 1
+    assert dropped(document, "pairs") == ({} if kept else {"overlapping": asked["relation"] + asked["sequential"]})
+
+
+def test_an_overlap_that_is_none_of_these_is_told(reelbench, tmp_path):
+    (tmp_path / "val_1.json").write_text(json.dumps(ANET))
+    done = reelbench("make", "moments", "--captions", tmp_path / "val_1.json", "--plan", "--overlap", "some")
+    assert done.returncode == 2
+    assert "--overlap: 'some' is not none, partial or a number of seconds" in done.stderr
+
+
 @pytest.mark.parametrize(("role", "left"), [("verification", 2), ("options", 1)])
 def test_questions_that_a_later_step_gives_nothing_for_are_kept_apart(make, server, role, left):
     def script(call):
@@ -213,7 +257,7 @@ class TestQueries:
         folder, document = make(
             [qvh(1, media.stem), qvh(2, media.stem, relevant_windows=[[0, 150]])],
             media=media.parent,
-            frames="uniform:3,size=64,as=images",
+            frames="uniform:3,size=64",
             cuts=Cuts(keep="both"),
         )
         (seen,) = [call for call in server.calls if call.body["model"] == "neighbours"]

@@ -95,6 +95,14 @@ def test_frames_and_counts_of_the_visual_metadata_are_shown(tag, server):
     assert "don't see the video" not in call.system
 
 
+@pytest.mark.parametrize(("frames", "sent"), [("uniform:4", ["image_url"] * 4), ("uniform:4,as=clip", ["video_url"])])
+def test_frames_are_pictures_unless_a_clip_is_asked_for(tag, server, frames, sent):
+    _, _, document = tag(frames=frames, limit=1, votes=1)
+    (call,) = server.calls
+    assert [part["type"] for part in call.body["messages"][1]["content"]] == ["text", *sent]
+    assert document["settings"]["frames"] == ("uniform:4,as=images" if len(sent) > 1 else "uniform:4,as=clip")
+
+
 def test_a_tagger_that_sees_nothing_is_told_and_it_is_on_record(tag, server):
     _, _, document = tag(limit=1, votes=1)
     assert "You don't see the video itself" in server.calls[0].system

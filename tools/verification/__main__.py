@@ -1,21 +1,27 @@
 """Run every proof and write docs/verification.md."""
 
+import json
 import platform
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from reelbench import __version__
 from reelbench.registry.files import write_text
-from tools.verification import media, scorers, statistics
+from tools.verification import media, scorers, simulations, statistics
 from tools.verification.proof import NotRunError, Proof
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "verification.md"
 SECTIONS = (
     ("Scorers", scorers.PROOFS),
     ("Agreement, ranks and tests", statistics.PROOFS),
+    ("Simulated", simulations.PROOFS),
     ("Frames and readers", media.PROOFS),
 )
+REPLIES = Path(__file__).with_name("replies.json")
+VERDICTS = "right / missed / wrong / invented"
 HEAD = ("ours", "beside", "compared", "largest difference", "how the other side was run", "its version")
 
 Prove = Callable[[], Proof | Iterator[Proof]]
@@ -49,7 +55,24 @@ def document(sections: list[tuple[str, list[Proof], list[str]]]) -> str:
         lines += [_row([p.ours, p.beside, p.n, _difference(p.difference), p.how, p.versions]) for p in proofs]
         if absent:
             lines += ["", "Not run here:", "", *(f"- {line}" for line in absent)]
+    lines += _replies(json.loads(REPLIES.read_text(encoding="utf-8")))
     return "\n".join(lines) + "\n"
+
+
+def _replies(counted: dict[str, Any]) -> list[str]:
+    """Return the section of replies that were judged by hand: figures alone, which nothing here can make again."""
+    peers = counted["peers"]
+    head = ("source", "licence", "replies", "judged", "state one", *(f"{who}: {VERDICTS}" for who in ("ours", *peers)))
+    rows = [
+        [*row[:3], str(row[3]), str(row[4]), *(" / ".join(map(str, verdicts)) for verdicts in row[5:])]
+        for row in counted["rows"]
+    ]
+    sums = [[sum(row[at][part] for row in counted["rows"]) for part in range(4)] for at in range(5, 5 + 1 + len(peers))]
+    judged, stated = (sum(row[at] for row in counted["rows"]) for at in (3, 4))
+    rows.append(["all", "", "", str(judged), str(stated), *(" / ".join(map(str, verdicts)) for verdicts in sums)])
+    about = textwrap.wrap(counted["about"], 118)
+    table = [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
+    return ["", "## Readers on replies that nobody here made", "", *about, "", *table]
 
 
 def _row(cells: list[str] | tuple[str, ...]) -> str:

@@ -23,12 +23,14 @@ def data_of():
 
 
 @pytest.fixture
-def make(tmp_path):
-    """Write a page of a benchmark; returns what was written."""
+def make(tmp_path, reelbench_home):
+    """Write a page of a benchmark, whose films come from where the mini data's lie; returns what was written."""
 
-    def run(name, file="page.html", *, kind="ratings", data=None, **draw):
+    def run(name, file="page.html", *, kind="ratings", data=None, played=True, **draw):
         drawn = pages.Draw(**draw)
-        return pages.write(pages.draw_content(name, drawn, KINDS[kind], data=data), tmp_path / file, drawn, data=data)
+        content = pages.draw_content(name, drawn, KINDS[kind], data=data)
+        films = (reelbench_home / "mini" / content.spec.id).as_uri() + "/" if played else None
+        return pages.write(content, tmp_path / file, drawn, data=data, media_url=films)
 
     return run
 

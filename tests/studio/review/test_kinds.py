@@ -229,7 +229,7 @@ def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench
     from reelbench.leaderboard import entries, store
 
     (stored,) = store.read(tmp_path / "store")
-    row = entries.run_entry(loading.locate("rextime_mini").spec, stored)
+    row = entries.run_entry(stored)
     assert (row.kind, row.setting) == ("human", "human")
 
 

@@ -95,7 +95,7 @@ def test_a_blind_page_holds_nothing_of_the_answer(make, data_of, benchmark):
                 del ask["options"]
             assert set(ask) <= {"type", "name", "title", "rows"}
     for video in held["videos"].values():
-        assert set(video) == {"source", "fps", "duration", "strip"}
+        assert set(video) == {"source", "name", "fps", "duration", "strip"}
         assert "#" not in (video["source"] or "")
 
 
@@ -141,11 +141,11 @@ def test_hostile_text_is_shown_as_text(opened, make, monkeypatch, tmp_path, kind
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", kind=kind).path)
+    page = opened(make("moviecore", kind=kind, played=False).path)
     shown = {"ratings": 3, "answers": 1}.get(kind, 2)
     expect(page.locator(".text")).to_have_text([EVIL] * shown, use_inner_text=True)
     assert page.evaluate("window.pwned") is None
-    expect(page.locator("#path")).to_contain_text("not on the machine")
+    expect(page.locator("#path")).to_contain_text("the page doesn't hold it")
 
 
 @pytest.mark.browser
@@ -235,7 +235,7 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, 
     video = tmp_path / "clip.avi"
     shutil.copyfile(mini, video)
     monkeypatch.setattr(Library, "clip", lambda _self, _row: video)
-    path = make("rextime_mini", kind="spans").path
+    path = make("rextime_mini", kind="spans", played=False).path
     video.write_bytes(b"no video any more")
     strips = [known["strip"] for known in data_of(path)["videos"].values()]
     assert all(len(strip) == 48 for strip in strips)

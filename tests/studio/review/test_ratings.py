@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from typer.testing import CliRunner
 
 from reelbench.registry.errors import InputError
 from reelbench.studio.review.kinds import summarize
+from tests.program import app
 
 # --- drawing -------------------------------------------------------------------------------------------------------
 
@@ -30,16 +32,33 @@ def test_a_video_that_is_not_here_is_told_and_the_page_is_made(data_of, make, mo
     from reelbench.tasks import moviecore
 
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(Path(next(iter(moviecore.__path__))) / "mini"))
-    made = make("moviecore", "page.html")
+    made = make("moviecore", "page.html", played=False)
     assert len(made.missing) == made.videos > 0
     assert all(video["source"] is None for video in data_of(made.path)["videos"].values())
 
 
-def test_a_videos_path_is_relative_where_it_lies_beside_the_page(data_of, make, reelbench_home):
-    apart = data_of(make("moviecore_mini", "apart/page.html", sample=1).path)
-    assert next(iter(apart["videos"].values()))["source"].startswith("file:///")
-    beside = data_of(make("moviecore_mini", reelbench_home / "page.html", sample=1).path)
-    assert next(iter(beside["videos"].values()))["source"].startswith("mini/moviecore/")
+@pytest.mark.parametrize("kind", ["ratings", "answers"])
+def test_no_page_holds_a_path_of_the_machine_that_made_it(kind, data_of, make, reelbench_home, tmp_path):
+    """Films lie beside the page, come from an address that is named, or are the reviewer's own; the page says which."""
+    apart = make("moviecore_mini", "apart/page.html", kind=kind, sample=1, played=False).path
+    (video,) = data_of(apart)["videos"].values()
+    assert (video["source"], video["name"].endswith(".mp4")) == (None, True)
+    assert "from your own disk" in data_of(apart)["terms"]
+    beside = make("moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False).path
+    (video,) = data_of(beside)["videos"].values()
+    assert video["source"].startswith("mini/moviecore/")
+    assert "lie beside this page" in data_of(beside)["terms"]
+    for path in (apart, beside):
+        assert str(reelbench_home) not in path.read_text()
+        assert "file:///" not in path.read_text()
+    named = ["--media-url", "https://films.example/mini/", "--output", tmp_path / "named.html"]
+    assert (
+        CliRunner().invoke(app, ["review", "page", "moviecore_mini", "--sample", "1", *map(str, named)]).exit_code == 0
+    )
+    (video,) = data_of(tmp_path / "named.html")["videos"].values()
+    assert video["source"] == f"https://films.example/mini/{video['name']}"
+    assert data_of(tmp_path / "named.html")["terms"] == "The films come from https://films.example/mini/"
+    assert "media-src 'self' https://films.example " in (tmp_path / "named.html").read_text()
 
 
 def test_a_choices_page_has_the_right_option_and_the_others(data_of, make):
@@ -198,10 +217,10 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", "page.html").path)
+    page = opened(make("moviecore", "page.html", played=False).path)
     expect(page.locator(".text")).to_have_text([evil] * 3)
     assert page.evaluate("window.pwned") is None
-    expect(page.locator("#path")).to_contain_text("not on the machine")
+    expect(page.locator("#path")).to_contain_text("the page doesn't hold it")
 
 
 # --- merging -------------------------------------------------------------------------------------------------------

@@ -155,10 +155,10 @@ def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monke
     spec = discovery.get("moviecore")
     with monkeypatch.context() as without:
         without.setattr(Library, "clip", lambda _self, _row: None)
-        made = make("moviecore_mini", sample=2)
+        made = make("moviecore_mini", sample=2, played=False)
     assert len(made.missing) == 2
     tab = opened(made.path)
-    expect(tab.locator("#path")).to_contain_text("not on the machine that made this page")
+    expect(tab.locator("#path")).to_contain_text("the page doesn't hold it")
     expect(tab.locator("video")).to_be_hidden()
     videos = tab.evaluate("() => Object.keys(review.videos)")
     clips = [mini.mini_clip(spec.id, video, None) for video in videos]

@@ -1,0 +1,143 @@
+"""Two runs of a chain side by side: agents swapped, or left out, and what that makes of the questions.
+
+Funnel beside funnel, how many questions are the same, and how the questions' texts differ (`question_sets`'s measures),
+with intervals over the videos that both runs made questions of.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json
+from reelbench.registry.languages import words
+from reelbench.stats.intervals import cluster_sums, difference_of_means
+from reelbench.studio.benchmark_files import FILES
+from reelbench.studio.funnel import FunnelRecord
+from reelbench.studio.question_sets import SIDES, specificity
+from reelbench.studio.readability import Parser, flesch_kincaid
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRun:
+    """What a chain wrote to a folder: its funnel, and video -> its questions with their answers."""
+
+    folder: Path
+    funnel: FunnelRecord
+    questions: Mapping[str, list[dict[str, str]]]
+
+    @property
+    def count(self) -> int:
+        """Questions of all videos."""
+        return sum(map(len, self.questions.values()))
+
+
+def read_run(folder: Path) -> MadeRun:
+    """Read a folder that `make discussion` or `make moments` wrote; InputError names what is missing or wrong in it."""
+    path = next((folder / name for name in FILES.values() if (folder / name).is_file()), None)
+    if path is None or not (folder / "funnel.json").is_file():
+        raise InputError(f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out")
+    try:
+        funnel = FunnelRecord.model_validate(read_json(folder / "funnel.json"))
+    except ValidationError as error:
+        raise InputError(f"{folder / 'funnel.json'}, {first_wrong_field(error)}") from None
+    document = read_json(path)
+    questions: dict[str, list[dict[str, str]]] = {}
+    for place, entry in enumerate(document.values() if isinstance(document, dict) else document, start=1):
+        known: dict[str, Any] = entry if isinstance(entry, dict) else {}
+        texts = {side: known[side] for side in SIDES if isinstance(known.get(side), str)}
+        video = str(known.get("video") or known.get("vid") or "")
+        if not video or len(texts) < len(SIDES):
+            raise InputError(f"{path}, entry {place}: not a question with its video, question and answer")
+        questions.setdefault(video, []).append({**texts})
+    return MadeRun(folder, funnel, questions)
+
+
+def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
+    """Return the document of `make compare --json`.
+
+    Returns:
+        `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
+        questions that both have, on one video and word for word (case and space apart), and `same_answers`: those with
+        the same answer too; `measures`: measure and side -> mean of `a`, of `b`, `difference` (b minus a) and `ci95`
+        over the `videos` that both have (None under ten).
+
+    Raises:
+        InputError: They have no video in common.
+    """
+    videos = sorted(a.questions.keys() & b.questions.keys())
+    if not videos:
+        raise InputError(f"{a.folder} and {b.folder}: no video has questions in both")
+    same = same_answers = 0
+    for video in videos:
+        theirs = {_plain(one["question"]): _plain(one["answer"]) for one in b.questions[video]}
+        for one in a.questions[video]:
+            known = theirs.get(_plain(one["question"]))
+            same += known is not None
+            same_answers += known == _plain(one["answer"])
+    return {
+        "a": _about(a, b),
+        "b": _about(b, a),
+        "videos": len(videos),
+        "same": same,
+        "same_answers": same_answers,
+        "measures": {
+            f"{name}_{side}": _difference((a, b), videos, side, name, parser)
+            for name in ("flesch_kincaid", "words", "specificity", *(["parse_depth"] if parser else []))
+            for side in SIDES
+        },
+    }
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
+    document, others = (one.funnel.model_dump(mode="json", by_alias=True) for one in (run, other))
+    changed = {
+        part: {key: value for key, value in document[part].items() if others[part].get(key) != value}
+        for part in ("settings", "thresholds", "prompts")
+    }
+    return {
+        "folder": str(run.folder),
+        "questions": run.count,
+        "videos": len(run.questions),
+        "stages": document["stages"],
+        "models": {role: use["asked"] for role, use in document["models"].items()},
+        "differs": {part: values for part, values in changed.items() if values},
+    }
+
+
+def _difference(
+    runs: tuple[MadeRun, MadeRun], videos: list[str], side: str, name: str, parser: Parser | None
+) -> dict[str, Any]:
+    sums = []
+    for video in videos:
+        columns: list[float] = []
+        for run in runs[::-1]:
+            texts = [one[side] for one in run.questions[video]]
+            values = [value for value in _values(name, texts, parser) if value is not None]
+            columns += [sum(values), len(values)]
+        sums.append(columns)
+    table = np.array(sums, dtype=np.float64)
+    totals = table.sum(axis=0)
+    if not totals[1] or not totals[3]:
+        return {"a": None, "b": None, "difference": None, "ci95": None}
+    last, first, test = difference_of_means(cluster_sums(table, videos))
+    ends = None if test is None else list(test.interval())
+    return {"a": first, "b": last, "difference": last - first, "ci95": ends}
+
+
+def _values(name: str, texts: list[str], parser: Parser | None) -> list[float | None]:
+    if name == "parse_depth" and parser is not None:
+        return list(parser.depths(texts))
+    if name == "flesch_kincaid":
+        return [flesch_kincaid(text) for text in texts]
+    counts = [len(words(text)) if name == "words" else specificity(text) for text in texts]
+    return [*map(float, counts)]
