@@ -114,6 +114,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     """Return the board of some rows; `known` says which names are one model, by default as the package does."""
     rows = _in_one_spelling(rows)
     names = (known or aliases.read()).models(row.model for row in rows)
+    models = overall.model_keys(rows, names)
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in rows:
         by_group[entry.group].append(entry)
@@ -125,7 +126,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     over_judges: dict[str, tuple[int, int]] = {}
     for group, members in by_group.items():
         spec = apart.get(group, specs[group.benchmark])
-        in_group, noise[group] = ranking.ranked(spec, members)
+        in_group, noise[group] = ranking.ranked(spec, members, models)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
@@ -153,7 +154,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         groups={name: groups[name] for name in sorted(groups)},
         main=main,
         names=names,
-        blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
+        blind=_blind(specs, ordered, models),
         shortcuts=easy,
         without_shortcuts=scores_without(ordered, easy),
         bridges=bridges,

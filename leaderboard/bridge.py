@@ -129,9 +129,7 @@ class _Pair:
         self.old, self.new = old, new
         sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
-        shift = comparison.metric_difference(
-            spec, spec.primary, new_samples, old_samples, resamples=intervals.RESAMPLES
-        )
+        shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
         values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
         if shift is None or values[0] is None or values[1] is None:
             raise InputError(f"{new.folder}: no answer was scored by both judges")
@@ -206,7 +204,8 @@ def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, f
     """By how much `a` is higher, and the p of no difference; None where it can't be told."""
     if a.value is None or b.value is None or a.draws is None or b.draws is None:
         return 0.0, None
-    return a.value - b.value, intervals.p_value(a.value - b.value, a.draws - b.draws, a.videos)
+    test = intervals.paired_test(a.value - b.value, a.draws - b.draws, a.videos)
+    return a.value - b.value, test and test.p
 
 
 def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:

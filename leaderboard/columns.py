@@ -90,7 +90,7 @@ def _range(best_worst: tuple[int, int] | None) -> str | None:
 # fmt: off
 BEFORE: tuple[BoardColumn, ...] = (
     BoardColumn("rank", "Rank", "integer", lambda board, row: board.ranks.get(row.key),
-                "Rows that a paired bootstrap over the videos can't tell apart share a rank.", shown=True),
+                "The order by the main score; what it is worth is in the range.", shown=True),
     BoardColumn("model", "Model", "text", lambda _, row: row.model, shown=True),
     BoardColumn("revision", "Revision", "text", lambda _, row: row.revision,
                 "The model's commit, where it is known."),
@@ -124,8 +124,8 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("url", "Link", "text", lambda _, row: row.url),
     BoardColumn("note", "Note", "text", lambda _, row: row.note),
     BoardColumn("rank_range", "95 % rank range", "text", rank_range,
-                "The best and the worst rank it may have. All pairs of rows are compared at once (Holm), so that all "
-                "ranges of a table hold together at 95 % confidence.", part=SCORE),
+                "From one below the models that are better to above those that are worse. All pairs of models are "
+                "compared at once (Holm), so that all ranges of a table hold together at 95 % confidence.", part=SCORE),
     BoardColumn("asked", "Asked", "text", lambda _, row: row.group.protocol,
                 "What sets the way of asking apart from the plain one: candidates, a language, a label.",
                 of_group=True),

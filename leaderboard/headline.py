@@ -2,12 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
 
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.registry.units import UNITS
-from reelbench.stats.power import ALPHA
 
 Text = list[str]
 """Words and names of models in turn, words first: a name keeps its own writing direction."""
@@ -35,18 +33,18 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     text = _Parts()
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        rows = _ranked(board, group)
-        leaders = [board.names[row.model] for row in rows if board.ranks[row.key] == 1]
+        leaders = [board.names[row.model] for row in _ranked(board, group) if _may_be_first(board, row)]
         by_leaders[tuple(dict.fromkeys(leaders))].append(group)
     for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
         text.words("; " if place else "")
+        ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
         if len(leaders) > _NAMED:
-            text.words(f"{_number(len(leaders))} models share the first place".capitalize())
+            text.words(f"{_number(len(leaders))} models may be first".capitalize())
         else:
             text.names(leaders)
             only = all(len(_ranked(board, group)) == 1 for group in led)
-            leads = " is the only ranked model" if only else " leads"
-            text.words(leads if len(leaders) == 1 else " share the first place")
+            one = " is the only ranked model" if only else " leads" if ran else " has the highest published number"
+            text.words(one if len(leaders) == 1 else " may be first" if ran else " have the highest published number")
         text.words("" if alone else f" on {_where(board, led, groups)}")
         if len(leaders) == 1:
             margins = [(group, _margin(board, group)) for group in led]
@@ -59,12 +57,17 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     text.words(".")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        for first, last in _shared(board, group)[: None if alone else 1]:
-            shared[f"{first}–{last}"].append(group)
+        for first, last in _overlaps(board, group)[: None if alone else 1]:
+            shared[f"{first} to {last}"].append(group)
     clauses = [f"{places}{'' if alone else f' on {_titles(board, of)}'}" for places, of in shared.items()]
     if clauses:
-        text.words(f" Places {_joined(clauses)} can’t be told apart.")
+        text.words(f" Ranks {_joined(clauses)} overlap.")
     return text.parts
+
+
+def _may_be_first(board: Board, row: BoardEntry) -> bool:
+    """Whether no other model of its table is better; where no pairs are compared, whether none has a higher value."""
+    return board.noise[row.group].ranges.get(row.key, (board.ranks[row.key],))[0] == 1
 
 
 def _where(board: Board, led: Sequence[RankingGroup], groups: Sequence[RankingGroup]) -> str:
@@ -78,34 +81,39 @@ def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:
 
 
 def _margin(board: Board, group: RankingGroup) -> str:
-    """By how much the first is ahead of the next rank's first, with the interval where both were run; or nothing."""
-    rows = _ranked(board, group)
-    behind = [row for row in rows if board.ranks[row.key] > 1]
+    """By how much the first is ahead of the next model, with the interval where both were run; or nothing."""
+    first, *others = _ranked(board, group)
+    behind = [row for row in others if board.ranks[row.key] > board.ranks[first.key]]
     if not behind:
         return ""
     spec = board.spec(group)
     unit = UNITS[spec.primary.unit]
-    ours, theirs = (metric_value(row.metrics, spec.primary.name) for row in (rows[0], behind[0]))
+    ours, theirs = (metric_value(row.metrics, spec.primary.name) for row in (first, behind[0]))
     assert ours is not None and theirs is not None  # noqa: PT018, S101 - ranked rows have a value
-    pair = board.noise[group].pair(rows[0].key, behind[0].key)
+    pair = board.noise[group].pair(first.key, behind[0].key)
     by = ours - theirs if pair is None else pair.by
     points = "points" if unit.high == 100 else f"of {unit.high:g} points"  # noqa: PLR2004 - per cent
     if not round(by, unit.digits):
         return ""
-    if pair is None or pair.ci95 is None:
-        return f"{by:.{unit.digits}f} {points}"
-    low, high = pair.ci95
-    noise = "" if pair.p is None or pair.p <= ALPHA else ", which may be noise"
-    return f"{by:.{unit.digits}f} {points} (95 %: {low:.{unit.digits}f} to {high:.{unit.digits}f}{noise})".replace(
-        "-", "−"
-    )
+    interval = ""
+    if pair is not None and pair.ci95 is not None:
+        low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
+        interval = f" ({low} to {high}{'' if pair.told else ', which may be noise'})"
+    return f"{by:.{unit.digits}f} {points}{interval}"
 
 
-def _shared(board: Board, group: RankingGroup) -> list[tuple[int, int]]:
-    """The places that rows share below the first: of each rank with several rows, the first and the last place."""
-    ranks = [board.ranks[row.key] for row in _ranked(board, group)]
-    runs = [(rank, sum(1 for _ in same)) for rank, same in groupby(sorted(ranks))]
-    return [(rank, rank + n - 1) for rank, n in runs if n > 1 and rank > 1]
+def _overlaps(board: Board, group: RankingGroup) -> list[tuple[int, int]]:
+    """The stretches of ranks in which ranges overlap, but for those that may be first."""
+    ranges = board.noise[group].ranges
+    rows = [row for row in _ranked(board, group) if row.key in ranges and not _may_be_first(board, row)]
+    stretches: list[tuple[int, int, int]] = []
+    for best, worst in sorted(ranges[row.key] for row in rows):
+        if stretches and best <= stretches[-1][1]:
+            first, last, n = stretches.pop()
+            stretches.append((first, max(last, worst), n + 1))
+        else:
+            stretches.append((best, worst, 1))
+    return [(first, last) for first, last, n in stretches if n > 1]
 
 
 def _title(board: Board, group: RankingGroup) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry.spec import BenchmarkSpec
@@ -17,18 +15,20 @@ RULES = """\
 there are published numbers. Of each it takes one group: of the newest version the one with the most ranked runs, judge
 and prompts included. Published numbers are listed in it, and decide only where nobody ran the benchmark. Parts of a
 split and other ways of asking (candidates, languages, labels) never count, the mini data only where nothing else was
-run. Names of one model (in a paper, on the Hub, in upper or lower case) are one row, as are its revisions where no more
-than one is known; a run that does not say otherwise counts as zero-shot, and of a model's rows in a group the best one
-counts.
+run. Names of one model (in a paper, on the Hub, in upper or lower case) are one row, as are its revisions where no
+more than one is known; a run that does not say otherwise counts as zero-shot, and of a model's rows in a group the
+best one counts.
 
-A model is ranked once it is ranked on all of these benchmarks. Its score is the mean over them of its win rate: the
-share of the benchmark's other models that it ranks above, one that shares its rank counted half, so units are never
-mixed. (The mean win rate is that of HELM: Liang et al. 2023, section 5.) Its range of ranks follows from the pairs that
-the benchmarks tell apart, their p values adjusted within each (Holm) and for the number of benchmarks (Bonferroni): its
-win rate lies between that with all others below it that it isn't surely under, and that with only those below it that
-it is surely above; with 95 % all ranges hold together. A model with a published number among them has none. All other
-models stand below, without a rank or a score, with the number of benchmarks that they have: a missing one is neither a
-zero nor guessed. With fewer than three models to rank there is no overall ranking yet."""
+A model's score on a benchmark is the share of its other models that it beats, one that it can't be told from counted
+half (by the one test of the benchmark's table; where nobody ran it, by the values), so units are never mixed and
+nobody is placed by the edge of a shared rank. Its score here is the mean over the benchmarks that it has, after the
+mean win rate of HELM (Liang et al. 2023, section 5). A model is placed once it is ranked on half of the benchmarks;
+its gaps are marked, for a missing one is neither a zero nor guessed. The others stand below without a rank, by the
+same score. Its range of ranks follows from the pairs that the benchmarks tell apart, their p values adjusted within
+each (Holm) and for the number of benchmarks (Bonferroni): its score lies between that with all others below it that it
+isn't surely under, and that with only those below it that it is surely above; with 95 % all ranges hold together. A
+model with a published number among them has none. With fewer than three models to rank there is no overall ranking
+yet."""
 
 LEAST = 3
 """Models from which on there is an overall ranking."""
@@ -39,12 +39,12 @@ ModelKey = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A model's place overall; without a result on all benchmarks that count, it has neither rank nor score.
+    """A model's place overall; with results on less than half of the benchmarks that count it has no rank.
 
     Attributes:
         key: The model.
         rank: From 1; equal scores share one.
-        win_rate: Mean of the win rates, 0 to 1.
+        win_rate: Mean of the win rates, 0 to 1, over the benchmarks that it has; None without any.
         ranks: The best and the worst rank that the data don't rule out; None where the pairs are not known.
         covered: Benchmarks that it is ranked on.
         of: Benchmarks that count.
@@ -131,25 +131,22 @@ def overall(
         if there is None or _better(specs[entry.group.benchmark], entry, there, ranks):
             cells[key][entry.group] = entry
     counting = counted(main, specs, entries, ranks)
-    covered: Counter[ModelKey] = Counter()
-    rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
-    for group in counting:
-        placed = {key: ranks[entry.key] for key, entry in _placed(group, cells, ranks).items()}
-        covered.update(placed.keys())
-        for key, rate in _win_rates(placed).items():
-            rates[key].append(rate)
-    scores = {key: sum(parts, Fraction()) / len(parts) for key, parts in rates.items() if covered[key] == len(counting)}
-    if len(scores) < LEAST:
-        scores = {}
-    places: dict[Fraction, int] = {}
-    for place, score in enumerate(sorted(scores.values(), reverse=True), start=1):
-        places.setdefault(score, place)
     tables = {group: _placed(group, cells, ranks) for group in counting}
-    ranges = _ranges({key: places[score] for key, score in scores.items()}, tables, noise)
+    rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
+    for group, rows in tables.items():
+        for key in rows if len(rows) > 1 else ():
+            rates[key].append(_win_rate(key, rows, ranks, noise[group]))
+    covered = Counter(key for rows in tables.values() for key in rows)
+    scores = {key: sum(parts, Fraction()) / len(parts) for key, parts in rates.items()}
+    ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
+    if len(ranked) < LEAST:
+        scores, ranked = {}, {}
+    places = {key: 1 + sum(other > score for other in ranked.values()) for key, score in ranked.items()}
+    ranges = _ranges(places, tables, noise)
     models = [
         Overall(
             key=key,
-            rank=places[scores[key]] if key in scores else None,
+            rank=places.get(key),
             win_rate=float(scores[key]) if key in scores else None,
             ranks=ranges.get(key),
             covered=covered[key],
@@ -159,7 +156,8 @@ def overall(
         for key in cells
     ]
     return sorted(
-        models, key=lambda m: (m.rank is None, m.rank or 0, m.key not in ran, -m.covered, m.key[0].lower(), str(m.key))
+        models,
+        key=lambda m: (m.rank is None, m.rank, -(m.win_rate or 0), m.key not in ran, -m.covered, str(m.key).lower()),
     )
 
 
@@ -171,16 +169,18 @@ def _better(spec: BenchmarkSpec, entry: BoardEntry, there: BoardEntry, ranks: Ma
     return weight(entry) > weight(there)
 
 
-def _win_rates(placed: Mapping[ModelKey, int]) -> dict[ModelKey, Fraction]:
-    """Each model's share of the others that it ranks above, equal ranks counted half; nothing of one alone."""
-    order = np.sort(np.fromiter(placed.values(), dtype=np.int64))
-    others = len(order) - 1
-    rates = {}
-    for key, rank in placed.items() if others else ():
-        worse = len(order) - int(np.searchsorted(order, rank, side="right"))
-        equal = len(order) - worse - int(np.searchsorted(order, rank, side="left")) - 1
-        rates[key] = Fraction(2 * worse + equal, 2 * others)
-    return rates
+def _win_rate(key: ModelKey, rows: Mapping[ModelKey, BoardEntry], ranks: Mapping[str, int], noise: Noise) -> Fraction:
+    """A model's share of a table's others that it beats, those that it can't be told from counted half."""
+    ours, others = rows[key], [row for other, row in rows.items() if other != key]
+    run = any(row.stored is not None for row in rows.values())
+    points = 0
+    for other in others:
+        if run:
+            pair = noise.pair(ours.key, other.key)
+            points += 1 + (pair.told if pair else 0)
+        else:
+            points += 1 + (ranks[ours.key] < ranks[other.key]) - (ranks[ours.key] > ranks[other.key])
+    return Fraction(points, 2 * len(others))
 
 
 def _placed(
@@ -199,18 +199,21 @@ def _ranges(
     """Return each ranked model's best and worst rank, by `RULES`; nothing where a table's pairs are not compared."""
     if any(not noise[group].pairs for group in tables):
         return {}
-    lowest, highest = dict.fromkeys(places, Fraction()), dict.fromkeys(places, Fraction())
-    for group, rows in tables.items():
-        share = Fraction(1, max(len(rows) - 1, 1))
-        for key in places:
+    ends: dict[ModelKey, tuple[Fraction, Fraction]] = {}
+    for key in places:
+        lowest, highest = list[Fraction](), list[Fraction]()
+        for group, rows in tables.items():
+            if key not in rows or len(rows) == 1:
+                continue
             signs = [_sure(noise[group], rows[key], other, len(tables)) for k, other in rows.items() if k != key]
-            lowest[key] += share * signs.count(1)
-            highest[key] += share * (len(signs) - signs.count(-1))
+            lowest.append(Fraction(signs.count(1), len(signs)))
+            highest.append(Fraction(len(signs) - signs.count(-1), len(signs)))
+        ends[key] = sum(lowest, Fraction()) / len(lowest), sum(highest, Fraction()) / len(highest)
     ranges = {}
     for key, place in places.items():
-        best = 1 + sum(lowest[other] > highest[key] for other in places)
-        worst = len(places) - sum(highest[other] < lowest[key] for other in places)
-        if all(rows[key].stored for rows in tables.values()):
+        if all(rows[key].stored for rows in tables.values() if key in rows):
+            best = 1 + sum(low > ends[key][1] for low, _ in ends.values())
+            worst = len(places) - sum(high < ends[key][0] for _, high in ends.values())
             ranges[key] = min(best, place), max(worst, place)
     return ranges
 

@@ -15,6 +15,7 @@ from reelbench.leaderboard.checks import known_spec
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
+from reelbench.leaderboard.pairs import Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import Added
@@ -233,7 +234,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
     rows, replaced = tables.beside(entry)
-    ranks = ranking.rank_group(spec, [*rows, entry]) if tables.known else {}
+    ranks, noise = ranking.ranked(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
     rank = ranks.get(entry.key)
     samples = list(result_files.read_samples(added.source))
     return SubmittedResult(
@@ -247,10 +248,11 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         differs=entry.group.differs,
         metrics=metrics if is_current(result) else _both(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
-        near=tuple(_near(spec, entry, samples, rows, replaced)),
+        near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
         missing=(
             *((f"its name is {owner}'s: take it from {owner}'s own people alone",) if owner and is_of is None else ()),
             *_missing(spec, entry, samples),
+            *(_moved(spec, [*rows, *([replaced] if replaced else [])], noise) if rank is not None else ()),
         ),
     )
 
@@ -268,7 +270,9 @@ def _near(
     entry: BoardEntry,
     samples: Sequence[Sample],
     rows: Sequence[BoardEntry],
+    *,
     replaced: BoardEntry | None,
+    noise: Noise,
 ) -> Iterator[Near]:
     """Yield the row that is replaced, the best, and the next above and below: those that have samples to pair."""
     primary = spec.primary.name
@@ -289,7 +293,21 @@ def _near(
     if replaced is not None and (score := metric_value(replaced.metrics, primary)) is not None:
         near.insert(0, ("replaced", (score, replaced)))
     for place, (score, row) in near:
-        yield Near(place, row.key, row.model, score, _paired(spec, samples, row))
+        paired, pair = _paired(spec, samples, row), noise.pair(entry.key, row.key)
+        if paired is not None and pair is not None:  # as the table says it, among all of its pairs
+            paired = replace(paired, difference=pair.by, ci95=pair.ci95, p=pair.p)
+        yield Near(place, row.key, row.model, score, paired)
+
+
+def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
+    """Yield what the table will say otherwise of others: each new model adds pairs, for which all are adjusted."""
+    _, before = ranking.ranked(spec, rows)
+    names = {row.key: row.model for row in rows}
+    for (a, b), pair in before.pairs.items():
+        now = after.pair(a, b)
+        if now is not None and now.told != pair.told:
+            told = "are told apart" if now.told else "can no longer be told apart"
+            yield f"{names[a]} and {names[b]} {told} once it is in the table"
 
 
 def _paired(spec: BenchmarkSpec, samples: Sequence[Sample], row: BoardEntry) -> Difference | None:

@@ -105,7 +105,7 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
     if submission.rank is not None:
         rank, ranked = submission.rank
         where = verbatim(submission.table or "", 2 * _NAME)
-        yield f"It would be rank {rank} of {ranked} in {where}, where rows that can't be told apart share a rank."
+        yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
     if submission.near:
         yield _near(submission)
     if submission.missing:

@@ -128,10 +128,11 @@ def differences(repetitions: int) -> None:
                     b, a, video = population.draw(videos, rng, effect)
                     values, draws, clusters = sides(a, b, video)
                     value, gaps = values[0] - values[1], draws[0] - draws[1]
-                    ours, p = intervals.difference_ci(values, draws, clusters, (0.0, top))
-                    alarms += p is not None and p <= power.ALPHA
-                    if ours is None:
+                    test = intervals.paired_test(value, gaps, clusters)
+                    alarms += test is not None and test.p <= power.ALPHA
+                    if test is None:
                         continue
+                    ours = test.interval()
                     given += 1
                     t = intervals.confidence_interval(value, gaps, clusters, method="t")
                     for at, ends in enumerate((intervals.percentiles(gaps), t, ours)):
@@ -222,8 +223,8 @@ def pilot_of(
 def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:
     a, b, video = population.draw(videos, rng, effect)
     if paired:
-        p = intervals.p_value(*resampled(b - a, video))
-        return p is not None and p <= power.ALPHA
+        test = intervals.paired_test(*resampled(b - a, video))
+        return test is not None and test.p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
     error = math.hypot(intervals.standard_error(draws_a, n), intervals.standard_error(draws_b, n))

@@ -227,15 +227,13 @@ class Resampled:
     videos: int
 
 
-def resampled(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = intervals.RESAMPLES
-) -> Resampled:
+def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
     wanted = _terms(spec, metric, samples)
     terms = [term for term in wanted if term.n]
     videos = [sample.video for sample in samples]
-    draws = _draws(terms, videos, resamples)
+    draws = _draws(terms, videos)
     return Resampled(
         value=_value(wanted),
         draws=_mean_draw(draws),
@@ -338,14 +336,12 @@ def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
     return np.mean(known, axis=0) if known and len(known) == len(draws) else None
 
 
-def _draws(
-    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = intervals.RESAMPLES
-) -> list[np.ndarray | None]:
+def _draws(terms: Sequence[_Term], clusters: Sequence[str]) -> list[np.ndarray | None]:
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
     sums = intervals.sums_by_cluster((row for term in terms for row in (term.numerators, term.weights)), clusters)
-    blocks = np.concatenate(list(intervals.resampled_sums(sums, resamples=resamples)))
+    blocks = np.concatenate(list(intervals.resampled_sums(sums)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
         if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled

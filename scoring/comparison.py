@@ -22,9 +22,6 @@ from reelbench.stats import intervals
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
-RESAMPLES = 10_000
-"""More than for an interval: p is asked for by itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
@@ -51,10 +48,9 @@ class Paired:
         a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference over videos (`intervals.difference_ci`); None under ten videos, and where
-            the difference is the same whichever videos are drawn.
-        p: Two-sided, of no difference, by a t test over videos (`intervals.p_value`); None from one video alone. It
-            doesn't know the scale's ends as the interval does, so near them one may say what the other doesn't.
+        ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0 exactly where p is at
+            most 0.05; None under ten videos.
+        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under ten videos.
     """
 
     n: int
@@ -190,26 +186,23 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
 
 
 def metric_difference(
-    spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample], *, resamples: int = RESAMPLES
+    spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample]
 ) -> Difference | None:
     """Test one metric of two models on the same items, as `on_both` returns them; None where it has no value."""
-    by_a = aggregation.resampled(spec, metric, a, resamples=resamples)
-    by_b = aggregation.resampled(spec, metric, b, resamples=resamples)
+    by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in (a, b))
     if by_a.value is None or by_b.value is None:
         return None
-    ci95 = p = None
+    test = None
     if by_a.draws is not None and by_b.draws is not None:
-        ci95, p = intervals.difference_ci(
-            (by_a.value, by_b.value), (by_a.draws, by_b.draws), by_a.videos, (metric.low, metric.high)
-        )
+        test = intervals.paired_test(by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos)
     return Difference(
         n=by_a.n,
         videos=by_a.videos,
         a=by_a.value,
         b=by_b.value,
         difference=by_a.value - by_b.value,
-        ci95=ci95,
-        p=p,
+        ci95=test and test.interval(),
+        p=test and test.p,
         mcnemar=_mcnemar(metric, a, b),
     )
 

@@ -8,7 +8,6 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.comparison import Paired, metric_difference, on_both
-from reelbench.stats import intervals
 from reelbench.stats.power import holm
 
 
@@ -52,7 +51,7 @@ def compare_labels(
 
 def _difference(spec: BenchmarkSpec, label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDifference | None:
     a, b = ([pair[place] for pair in pairs] for place in (0, 1))
-    d = metric_difference(spec, spec.primary, a, b, resamples=intervals.RESAMPLES)
+    d = metric_difference(spec, spec.primary, a, b)
     if d is None:
         return None
     return LabelDifference(

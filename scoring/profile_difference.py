@@ -120,5 +120,5 @@ def _difference(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDAr
     of_a, of_b = has.astype(np.float64).T
     columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
     sums = intervals.cluster_sums(columns, list(videos[either]))
-    a, b, ends, _ = intervals.difference_of_means(sums, (0, 100))
-    return Estimate(a - b, ends)
+    a, b, test = intervals.difference_of_means(sums)
+    return Estimate(a - b, test and test.interval())

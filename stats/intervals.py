@@ -4,7 +4,7 @@ Three intervals are read from the resamples. `percentile` (`percentiles`) covers
 few: at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as few videos
 require; `wilson` does so too and knows the ends of the scale. What they cover is measured (`perf/coverage.py`):
 `wilson` 93 to 97 % from 10 clusters on; under 10 neither does for every population, so that there they say nothing. A
-difference of two models has its interval from theirs (`difference_ci`), which covers as much.
+difference of two models is tested by t, and its interval is that test's own (`PairedTest`).
 """
 
 import math
@@ -168,92 +168,61 @@ def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
     return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * (1 + abs(float(draws[0]))) else 0.0
 
 
-def p_value(value: float, draws: NDArray[np.float64], clusters: int) -> float | None:
-    """Return the two-sided p of a statistic that is 0 where there is no difference, by Student's t over clusters.
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """Student's t test of a difference on the same clusters, with the bootstrap's standard error.
+
+    Attributes:
+        difference: a minus b.
+        error: Its standard error; 0 where it is the same whichever clusters are drawn.
+        clusters: The clusters (videos) that take part in it.
+    """
+
+    difference: float
+    error: float
+    clusters: int
+
+    @property
+    def p(self) -> float:
+        """Two-sided, of no difference; 0 of a difference without any spread."""
+        if not self.error:
+            return 1.0 if abs(self.difference) < 1e-12 else 0.0  # noqa: PLR2004 - rounding of a true zero
+        return 2 * student_t.cdf(-abs(self.difference) / self.error, self.clusters - 1)
+
+    def interval(self, alpha: float = 0.05) -> tuple[float, float]:
+        """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
+        reach = student_t.quantile(1 - alpha / 2, self.clusters - 1) * self.error if self.error else 0.0
+        return self.difference - reach, self.difference + reach
+
+
+def paired_test(difference: float, draws: NDArray[np.float64], clusters: int) -> PairedTest | None:
+    """Test a difference of two models on the same clusters.
 
     Args:
-        value: The statistic of the whole sample.
-        draws: The statistic of each resample; NaNs are left out.
+        difference: Of the whole sample.
+        draws: Of each resample; NaNs are left out.
         clusters: The clusters (videos) that take part in it.
 
     Returns:
-        p; 1 where value and spread are both 0; where a difference has no spread, 2 / 2^clusters, since of all ways to
-        give the clusters' equal differences a sign only two are as far from 0 (Fisher's randomisation); None from under
-        two clusters.
+        The test; None under `MIN_CLUSTERS` clusters: what can't carry an interval can't carry a p.
     """
     draws = draws[~np.isnan(draws)]
-    if clusters < 2 or len(draws) < 2:  # noqa: PLR2004
+    if clusters < MIN_CLUSTERS or len(draws) < 2:  # noqa: PLR2004
         return None
-    error = standard_error(draws, clusters)
-    if not error:
-        return 1.0 if abs(value) < 1e-12 else 2.0 ** (1 - clusters)  # noqa: PLR2004 - rounding of a true zero
-    return 2 * student_t.cdf(-abs(value) / error, clusters - 1)
+    return PairedTest(difference, standard_error(draws, clusters), clusters)
 
 
-def difference_ci(
-    values: tuple[float, float],
-    draws: tuple[NDArray[np.float64], NDArray[np.float64]],
-    clusters: int,
-    bounds: Bounds = UNBOUNDED,
-) -> tuple[tuple[float, float] | None, float | None]:
-    """Return the 95 % interval of a difference on the same clusters, and the p of none (`p_value`).
-
-    The interval is put together from both values' own (`wilson`) and their correlation (MOVER: Zou and Donner 2008,
-    Statistics in Medicine 27, 1693), so that it knows the ends of the scale, near which Student's t over the
-    differences covers too little. Without bounds it is that t. Where one value has no spread of its own (every item
-    right), it has the other's effective sample size. p is the t test's, which is fair where there is no difference.
-
-    Args:
-        values: a's and b's; the difference is a minus b.
-        draws: Both of each resample, of the same resamples.
-        clusters: The clusters (videos) that take part in it.
-        bounds: The least and the most that either can be.
-
-    Returns:
-        The interval, None under `MIN_CLUSTERS` clusters and where the difference is the same in every resample; p.
-    """
-    known = ~np.isnan(draws[0]) & ~np.isnan(draws[1])
-    a, b = draws[0][known], draws[1][known]
-    difference = values[0] - values[1]
-    p = p_value(difference, a - b, clusters)
-    if clusters < MIN_CLUSTERS or p is None or not standard_error(a - b, clusters):
-        return None, p
-    if bounds == UNBOUNDED:
-        return confidence_interval(difference, a - b, clusters, method="t"), p
-    errors = standard_error(a, clusters), standard_error(b, clusters)
-    sizes = [_observations(value, error, bounds) for value, error in zip(values, errors, strict=True)]
-    t = student_t.quantile(0.975, clusters - 1)
-    (low_a, high_a), (low_b, high_b) = (
-        _wilson(value, t, error, own or other or clusters, bounds)
-        for value, error, own, other in zip(values, errors, sizes, reversed(sizes), strict=True)
-    )
-    correlation = float(np.corrcoef(a, b)[0, 1]) if all(errors) else 0.0
-    return (
-        difference - _reach(values[0] - low_a, high_b - values[1], correlation),
-        difference + _reach(high_a - values[0], values[1] - low_b, correlation),
-    ), p
-
-
-def difference_of_means(
-    sums: NDArray[np.float64], bounds: Bounds = UNBOUNDED
-) -> tuple[float, float, tuple[float, float] | None, float | None]:
-    """Return two means over the same clusters, the interval of a minus b, and its p (`difference_ci`).
+def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, PairedTest | None]:
+    """Return two means over the same clusters, and the test of a minus b.
 
     Args:
         sums: Clusters x 4: the sum and the number of a's values, then b's. Each has one at least.
-        bounds: The least and the most that a value can be.
     """
     whole = sums.sum(axis=0)
     a, b = float(whole[0] / whole[1]), float(whole[2] / whole[3])
     draws = np.concatenate(list(resampled_sums(sums)))
     with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no value: it is left out
-        of_both = draws[:, 0] / draws[:, 1], draws[:, 2] / draws[:, 3]
-    ends, p = difference_ci((a, b), of_both, len(sums), bounds)
-    return a, b, ends, p
-
-
-def _reach(of_a: float, of_b: float, correlation: float) -> float:
-    return math.sqrt(max(0.0, of_a**2 - 2 * correlation * of_a * of_b + of_b**2))
+        return a, b, paired_test(a - b, draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3], len(sums))
 
 
 def mean_over_clusters(values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED) -> Estimate:

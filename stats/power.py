@@ -179,6 +179,23 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def holm_levels(p_values: Sequence[float | None], *, alpha: float = ALPHA) -> list[float | None]:
+    """Return the level at which Holm's procedure tests each p value: that of its step, in the same order.
+
+    Those after the first that is not told apart are never tested; they take that one's level. So a p is at most its
+    level exactly where `holm` leaves it at most `alpha`, and an interval at that level excludes 0 exactly there.
+    """
+    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    levels: list[float | None] = [None] * len(p_values)
+    level, going = alpha, True
+    for place, (p, at) in enumerate(tested):
+        if going:
+            level = alpha / (len(tested) - place)
+            going = p <= level
+        levels[at] = level
+    return levels
+
+
 def rank_ranges(
     names: Sequence[str], differences: Mapping[tuple[str, str], tuple[float, float | None]], *, alpha: float = ALPHA
 ) -> dict[str, tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from reelbench.registry.languages import words
-from reelbench.stats.intervals import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import difference_of_means, mean_over_clusters
 from reelbench.studio import bloom, readability
 from reelbench.studio.discussion_files import WrittenQuestion
 
@@ -28,8 +28,6 @@ Levels = dict[Side, dict[str, int]]
 TextMeasure = Callable[[Side, Sequence[str]], Sequence[float | None]]
 """Side and texts -> the value of each, None where it has none."""
 
-_BOUNDS: Mapping[str, Bounds] = {"higher_order": (0.0, 100.0), "bloom": (1.0, float(len(bloom.LEVELS)))}
-"""The ends of the scales that have any."""
 
 # What stands before them is looked at behind their first character: a search for that alone is fast.
 _NAME = re.compile(r"[A-Z](?<=[^\s.!?\"“] [A-Z])[\w'’-]*(?: [A-Z][\w'’-]*)*")
@@ -72,9 +70,7 @@ def comparison(
             for text in texts
         ]
     measured = {
-        f"{name}_{side}": _difference(pairs, side, measure, _BOUNDS.get(name, UNBOUNDED))
-        for name, measure in measures.items()
-        for side in SIDES
+        f"{name}_{side}": _difference(pairs, side, measure) for name, measure in measures.items() for side in SIDES
     }
     return {
         "videos": len(pairs),
@@ -83,7 +79,7 @@ def comparison(
     }
 
 
-def _difference(pairs: Pairs, side: Side, measure: TextMeasure, bounds: Bounds) -> dict[str, Any]:
+def _difference(pairs: Pairs, side: Side, measure: TextMeasure) -> dict[str, Any]:
     """Return both means of a measure, and the difference with its interval, questions or answers."""
     sums = np.zeros((len(pairs), 4))
     for place, sets in enumerate(pairs.values()):
@@ -96,14 +92,14 @@ def _difference(pairs: Pairs, side: Side, measure: TextMeasure, bounds: Bounds) 
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
     of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
     first, last = (float(total / number) if number else None for total, number in (of_first, of_last))
-    ends = None
+    test = None
     if first is not None and last is not None:
-        _, _, ends, _ = difference_of_means(sums[:, [2, 3, 0, 1]], bounds)
+        _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
     return {
         "single_pass": first,
         "discussion": last,
         "difference": None if first is None or last is None else last - first,
-        "ci95": list(ends) if ends else None,
+        "ci95": list(test.interval()) if test else None,
     }
 
 

@@ -57,7 +57,7 @@
       keep: (row) => keep(row),
       below: R.unranked,
       compared: () => R.compared(listed, (row) => row.id),
-      apart: g ? (anchor, row) => anchor.rank !== row.rank : null,
+      apart: g?.pairs ? (anchor, row) => R.rangeOf(row)[0] > R.rangeOf(anchor)[1] : null,
       key: R.key([lane], g?.pairs),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
@@ -160,7 +160,7 @@
     return h(
       "p",
       { class: "note" },
-      h("b", { text: `Differences under ${num(smallest, metric.unit)} points can’t be told apart here. ` }),
+      h("b", { text: `Differences under ${num(smallest, metric.unit)} points are often missed here. ` }),
       `A true difference of that much in ${R.short(metric.title)} is found four times in five on these videos, by the median noise of the table’s pairs; a smaller one is missed more often.`,
     );
   }

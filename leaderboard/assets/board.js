@@ -58,7 +58,7 @@
       {
         id: "rate",
         title: "Mean win rate",
-        about: "The share of the other models that it ranks above, averaged over benchmarks, in percent.",
+        about: "The share of the other models that it beats, one that it can’t be told from counted half, averaged over the benchmarks that it has, in percent.",
         cls: "num",
         show: ranked && !R.narrow.matches,
         get: (m) => m.rate,
@@ -95,7 +95,7 @@
       apart: ranked
         ? (anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)
         : null,
-      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks), "rank ranges overlap"),
+      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });
@@ -124,14 +124,14 @@
           h(
             "p",
             { class: "card banner" },
-            `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
+            `There is no overall ranking yet: it takes three models with ranked results on half of the benchmarks that count (${counting()}). Each benchmark has its own ranking.`,
           ),
         holder,
         R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         h(
           "p",
           { class: "note" },
-          "Ranks are by the mean win rate over benchmarks: the share of the other models that a model ranks above. Units are never mixed. ",
+          "Ranks are by the mean win rate over benchmarks: the share of the other models that a model beats, those that it can’t be told from counted half. Units are never mixed. ",
           R.link("How ranks are made", "#/about"),
         ),
         h("h2", { text: "Benchmarks" }),
@@ -149,7 +149,7 @@
   function modelCell(m) {
     return [
       h("a", { class: "name", href: R.modelHref(m.model) }, R.named(m.model)),
-      m.rank == null && m.covered > 0 && m.covered < m.of && h("span", { class: "sub reason" }, ` ${m.covered} of ${m.of} benchmarks`),
+      m.covered > 0 && m.covered < m.of && h("span", { class: "sub reason" }, ` ${m.covered} of ${m.of} benchmarks`),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
     ].filter(Boolean);

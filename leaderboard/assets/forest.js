@@ -21,11 +21,16 @@
       changed();
     });
   }
+  /** A row's best and worst rank; its rank twice where it has no range. */
+  const rangeOf = (row) => {
+    const [best, worst] = row.ranks || (row.rank_range ? row.rank_range.split("–").map(Number) : []);
+    return best ? [best, worst || best] : [row.rank ?? Infinity, row.rank ?? Infinity];
+  };
   /** The rank's column: the tick, the rank, and its 95 % range among `of` as a bracket. */
   function rankColumn({ about, of, id, name }) {
     const bracket = (row) => {
-      const [best, worst] = row.ranks || (row.rank_range || "").split("–").map(Number);
-      if (!best || of < 2) return null;
+      if (!(row.ranks || row.rank_range) || of < 2) return null;
+      const [best, worst] = rangeOf(row);
       const at = (rank) => `${((100 * (rank - 1)) / of).toFixed(1)}%`;
       const range = worst > best ? `${best}–${worst}` : String(best);
       return h(
@@ -118,7 +123,7 @@
           h("b", { text: signed(by, metric.unit) }),
           track({ value: by, ends: [low, high], steps, rules: [{ kind: "zero", at: 0 }], tip }),
         ),
-        h("span", { class: "sub difference", text: `${range}${sure ? "" : "; may be noise"}` }),
+        h("span", { class: "sub difference", text: `${range}${sure ? "" : "; can’t be told apart"}` }),
       ];
     }
     return {
@@ -177,7 +182,7 @@
     );
   }
   /** How to read the plot, with what is in it. */
-  function key(lanes, bracket, band = "can’t be told apart") {
+  function key(lanes, bracket) {
     const has = (kind) => lanes.some((lane) => lane.rules.some((rule) => rule.kind === kind));
     const sign = (cls) => h("span", { class: "lane", "aria-hidden": "true" }, cls.map((one) => h("i", { class: one })));
     return h(
@@ -189,10 +194,10 @@
       has("baseline") && h("span", {}, sign(["rule baseline"]), "floor (no looking)"),
       has("human") && h("span", {}, sign(["rule human"]), "people"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),
-      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), `one band: ${band}`),
+      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "one band: rank ranges overlap"),
       h("span", {}, "Tick two or more to compare."),
     );
   }
 
-  Object.assign(R, { picked, scaleOf, ticking, rankColumn, laneColumn, compared, headline, trust, key });
+  Object.assign(R, { picked, scaleOf, ticking, rangeOf, rankColumn, laneColumn, compared, headline, trust, key });
 })();

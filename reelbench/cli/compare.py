@@ -43,6 +43,10 @@ def compare(
         list[Path] | None,
         typer.Option(metavar="RESULT", help="Compare only on videos that this result had too (repeat)."),
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Results store with both: also say what holds among all pairs of models of their table."),
+    ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")] = False,
     without_shortcuts: Annotated[
         list[Path] | None,
@@ -92,7 +96,8 @@ def compare(
     by_label = _by_label(first.samples, second.samples, spec) if labels else None
     if picture is not None and by_label is not None:
         write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
-    _by_item(spec, first, second, {"settings": apart, "videos": videos}, by_label, as_json=as_json)
+    beside = {"settings": apart, "videos": videos, **_among(store, first.result, second.result)}
+    _by_item(spec, first, second, beside, by_label, as_json=as_json)
 
 
 def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
@@ -134,6 +139,14 @@ def _by_item(
     console.show(table)
     for line in printed.below:
         console.note(line)
+    if among := beside.get("among"):
+        told = "can't be told apart" if not among["told"] else f"{'a' if among['difference'] > 0 else 'b'} is better"
+        digits = spec.primary.in_unit.digits
+        numbers = f"{among['difference']:+.{digits}f} ({interval(among['ci95'], digits)}), p = {among['p']:.4f} (Holm)"
+        console.write(
+            f"among the {number_of(among['pairs'], 'pair')} of models of {spec.title}, {among['table']}: a - b in "
+            f"{spec.primary.name} {numbers if among['p'] is not None else 'untested, on too few videos'}: {told}"
+        )
     if by_label is not None:
         table = console.table(
             f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
@@ -145,6 +158,40 @@ def _by_item(
             tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
             table.add_row(d["label"], *rates, interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
+
+
+def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
+    """Return what a store's table says of two results: the pair's difference, interval and p among all its pairs.
+
+    Nothing without a store.
+
+    Raises:
+        InputError: One of them is not in the store, they are of two tables, or one isn't its model's best there.
+    """
+    if store is None:
+        return {}
+    from reelbench.leaderboard import board
+
+    made = board.make(store, published=False)
+    of = {
+        row.stored.result.provenance.samples_sha256: row
+        for row in made.entries
+        if row.stored is not None and row.stored.videos is None
+    }
+    rows = [of.get(result.provenance.samples_sha256) for result in (a, b)]
+    for row, result in zip(rows, (a, b), strict=True):
+        if row is None:
+            raise InputError(f"--store {store}: has no result of {result.model.id} with these answers; add it first")
+    first, second = (row for row in rows if row is not None)
+    noise = made.noise[first.group]
+    pair = noise.pair(first.key, second.key)
+    if pair is None:
+        raise InputError(
+            f"--store {store}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
+            "model, whose best row alone is compared"
+        )
+    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.told != 0}
+    return {"among": {"table": first.group.label, "pairs": len(noise.pairs), **found}}
 
 
 def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict[str, int]:

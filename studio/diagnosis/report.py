@@ -411,8 +411,8 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
             for key in shared
         ]
         sums = cluster_sums(np.array(columns), [clusters.get(key, key) for key in shared])
-        a, b, ci95, _ = difference_of_means(sums, (0, 1))
-        shares[name] = {"a": a, "b": b, "difference": a - b, "ci95": ci95}
+        a, b, test = difference_of_means(sums)
+        shares[name] = {"a": a, "b": b, "difference": a - b, "ci95": test and test.interval()}
     return {"questions": len(shared), "shares": shares}
 
 

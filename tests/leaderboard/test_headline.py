@@ -1,5 +1,6 @@
 """What the table says in words, and the overall ranges of ranks, against hand work."""
 
+from itertools import combinations
 from types import SimpleNamespace
 
 from reelbench.leaderboard import board, headline, overall, site
@@ -16,23 +17,50 @@ def said(*rows):
     return headline.of_board(made(*rows))
 
 
-def test_who_leads_everywhere_by_how_much_and_what_is_shared():
-    rows = [entry(name, score) for name, score in (("a", 30.0), ("b", 20.0), ("c", 20.0))]
-    rows += [entry("a", 4.5, group=MOVIECORE), entry("b", 4.25, group=MOVIECORE)]
-    leads = " leads on both benchmarks, ahead of the next by 0.25 of 5 points on MovieCORE and 10.0 points on ReXTime."
-    assert said(*rows) == ["", "a", f"{leads} Places 2–3 on ReXTime can’t be told apart."]
+def compared(*rows, pairs=()):
+    """A board on which each of `pairs` (key, key) is told apart, ranges as they follow."""
+    found = made(*rows)
+    for group in {row.group for row in rows}:
+        keys = [row.key for row in found.entries if row.group == group]
+        told = {pair: PairedDifference(10.0, 0.01, (4.0, 16.0)) for pair in pairs if set(pair) <= set(keys)}
+        other = [pair for pair in combinations(keys, 2) if pair not in told]
+        told |= {pair: PairedDifference(10.0, 0.2, (-1.0, 21.0)) for pair in other}
+        ranges = {
+            key: (
+                1 + sum(pair.told and key == b for (_, b), pair in told.items()),
+                len(keys) - sum(pair.told and key == a for (a, _), pair in told.items()),
+            )
+            for key in keys
+        }
+        found.noise[group] = Noise(ranges, None, told, 20)
+    return found
 
 
-def test_who_is_alone_leads_nobody():
+def test_who_leads_by_how_much_and_which_ranges_overlap():
+    rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0), ("d", 2.0))]
+    a, b, c, d = (row.key for row in rows)
+    found = compared(*rows, pairs=[(a, b), (a, c), (a, d), (b, d)])
+    leads = " leads on ReXTime, ahead of the next by 10.0 points (4.0 to 16.0)."
+    assert headline.of_board(found) == ["", "a", f"{leads} Ranks 2 to 4 on ReXTime overlap."]
+    assert headline.of_group(found, REXTIME)[2].endswith(" Ranks 2 to 4 overlap.")
+
+
+def test_whoever_is_not_beaten_may_be_first():
+    rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0))]
+    a, _, c = (row.key for row in rows)
+    found = compared(*rows, pairs=[(a, c)])
+    assert headline.of_group(found, REXTIME) == ["", "a", " and ", "b", " may be first."]
+    rows.append(entry("d", 18.0, kind="run"))
+    assert headline.of_group(compared(*rows), REXTIME) == ["Four models may be first."]
+
+
+def test_what_papers_print_leads_nobody():
     assert said(entry("a", 0.0)) == ["", "a", " is the only ranked model on ReXTime."]
     rows = [entry("a", 4.5, group=MOVIECORE), entry("a", 30.0), entry("b", 20.0)]
-    assert said(*rows)[2] == " leads on both benchmarks, ahead of the next by 10.0 points on ReXTime."
-
-
-def test_leaders_of_some_and_a_shared_first_place():
-    rows = [entry("a", 30.0), entry("b", 30.0), entry("a", 50.0, group=CURVE), entry("b", 40.0, group=CURVE)]
-    shared = " share the first place on ReXTime."
-    assert said(*rows) == ["", "a", " leads on CURVE, ahead of the next by 10.0 points; ", "a", " and ", "b", shared]
+    highest = " has the highest published number on both benchmarks, ahead of the next by 10.0 points on ReXTime."
+    assert said(*rows)[2] == highest
+    rows = [entry("a", 30.0), entry("b", 30.0)]
+    assert said(*rows) == ["", "a", " and ", "b", " have the highest published number on ReXTime."]
 
 
 def test_nothing_ranked_is_said_so():
@@ -47,7 +75,7 @@ def test_a_margin_has_its_interval_and_owns_up_to_noise():
     assert headline.of_group(found, REXTIME) == [
         "",
         "a",
-        " leads, ahead of the next by 10.0 points (95 %: −1.0 to 21.0, which may be noise).",
+        " leads, ahead of the next by 10.0 points (−1.0 to 21.0, which may be noise).",
     ]
 
 

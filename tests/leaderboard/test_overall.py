@@ -1,17 +1,25 @@
 """The overall table on rows made by hand, against hand work."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
-from reelbench.leaderboard import aliases, board
+from reelbench.leaderboard import aliases, board, overall
 from reelbench.leaderboard.entries import RankingGroup
+from reelbench.leaderboard.pairs import Noise, PairedDifference
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About
 from tests.leaderboard.rows import CURVE, DRAMA, MOVIECORE, REXTIME, entry
 
 OPEN = (REXTIME, CURVE, MOVIECORE)
+THREE = {"a": 30.0, "b": 29.0, "c": 21.0}
+
+
+def stored():
+    """What a run's row has, as far as the table looks."""
+    return SimpleNamespace(videos=None)
 
 
 def places(*rows):
@@ -37,14 +45,36 @@ def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
     }
 
 
-def test_partial_models_stand_below_without_rank_or_score():
-    rows = [*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}), entry("two", 5.0), entry("two", 5.0, group=CURVE)]
-    models = places(*rows, entry("one", 90.0))
-    assert list(models) == ["a", "b", "c", "two", "one"]
-    assert [(model.covered, model.of) for model in models.values()] == [(3, 3)] * 3 + [(2, 3), (1, 3)]
-    assert [(models[name].rank, models[name].win_rate) for name in ("two", "one")] == [(None, None)] * 2
-    # ReXTime: a beats b, c and two of 4; CURVE: all 3; MovieCORE: both others.
-    assert models["a"].win_rate == pytest.approx((3 / 4 + 1 + 1) / 3)
+def test_a_model_is_placed_from_half_of_the_benchmarks_on_the_others_by_the_same_score():
+    rows = [*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}), entry("two", 25.0), entry("two", 25.0, group=CURVE)]
+    models = places(*rows, entry("zero", 1.0), entry("one", 90.0))
+    # ReXTime: one 5 of 5, a 4, two 3, b 2, c 1, zero none; CURVE: a 3 of 3, two 2, b 1, c 0; MovieCORE: a 2 of 2, b 1.
+    assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
+        "a": (1, pytest.approx((4 / 5 + 1 + 1) / 3)),
+        "two": (2, pytest.approx((3 / 5 + 2 / 3) / 2)),
+        "b": (3, pytest.approx((2 / 5 + 1 / 3 + 1 / 2) / 3)),
+        "c": (4, pytest.approx((1 / 5) / 3)),
+        "one": (None, 1.0),
+        "zero": (None, 0.0),
+    }
+    assert list(models) == ["a", "two", "b", "c", "one", "zero"]
+    assert [(model.covered, model.of) for model in models.values()] == [(3, 3), (2, 3), (3, 3), (3, 3), (1, 3), (1, 3)]
+
+
+def test_of_runs_a_win_is_a_pair_that_is_told_apart():
+    rows = [entry(name, value, group=g, kind="run", stored=stored()) for g in OPEN for name, value in THREE.items()]
+    noise = {}
+    for group in OPEN:
+        a, b, c = (row.key for row in rows if row.group == group)
+        p_values = {(a, b): 0.5, (a, c): 0.01, (b, c): 0.5}
+        noise[group] = Noise({}, None, {pair: PairedDifference(1.0, p) for pair, p in p_values.items()})
+    ranks = {row.key: place for row, place in zip(rows, [1, 2, 3] * 3, strict=True)}
+    names = {name: name for name in THREE}
+    main = {group.benchmark: group for group in OPEN}
+    models = overall.overall(rows, ranks, main, discovery.specs(), names, noise=noise)
+    # a beats c, and may be as good as b: 3/4; b beats nobody and is beaten by nobody: 1/2.
+    found = {model.key[0]: (model.rank, model.win_rate) for model in models}
+    assert found == {"a": (1, 0.75), "b": (2, 0.5), "c": (3, 0.25)}
 
 
 def test_under_three_complete_models_there_is_no_ranking():

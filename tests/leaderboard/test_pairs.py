@@ -1,5 +1,7 @@
 """All pairs of a table's rows at once: ranges of ranks, and the smallest difference, by hand."""
 
+import random
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -43,9 +45,9 @@ def ranked(rows):
 
 
 def test_ranges_of_ranks_by_hand(drama_run):
-    # p by the t test on 12 differences; all - none: 2 / 2^12, as every difference is the same.
-    # In order, times 6, 5, 4, 3, 2, 1: all - none .0005 -> .003; eight - none .0007 -> .003; all - six and six - none
-    # .0069 -> .028; all - eight .0388 -> .078: told apart alone, but not among six; eight - six .166.
+    # p by the t test on 12 differences; all - none is the same on every video: 0.
+    # In order, times 6, 5, 4, 3, 2, 1: all - none 0; eight - none .0007 -> .004; all - six, six - none .0069 -> .028;
+    # all - eight .0388 -> .078: told apart alone, but not among six; eight - six .166.
     rows = [
         drama_run("all", "1" * 12),
         drama_run("eight", "101010101111"),
@@ -53,12 +55,53 @@ def test_ranges_of_ranks_by_hand(drama_run):
         drama_run("none", "0" * 12),
     ]
     found, smallest = ranked(rows)
-    assert found == {"all": (1, (1, 2)), "eight": (2, (1, 3)), "six": (2, (2, 3)), "none": (4, (4, 4))}
+    assert found == {"all": (1, (1, 2)), "eight": (2, (1, 3)), "six": (3, (2, 3)), "none": (4, (4, 4))}
     assert smallest is None  # of 12 videos no power is promised
     made = board.ranked_board(discovery.specs(), rows)
     assert [columns.rank_range(made, row) for row in made.entries] == ["1–2", "1–3", "2–3", "4"]
     assert "| 1 | 1–2 | all |" in tables.tables(made, "markdown")
     assert "1 & 1--2 & all" in tables.tables(made, "latex")
+
+
+def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
+    generator = random.Random(4)
+    rows = [
+        drama_run(f"m{n}", "".join("1" if generator.random() < 0.25 + 0.07 * n else "0" for _ in range(40)))
+        for n in range(9)
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    noise = made.noise[DRAMA]
+    assert len(noise.pairs) == 36
+    beaten, beats = dict.fromkeys(noise.ranges, 0), dict.fromkeys(noise.ranges, 0)
+    for (a, b), pair in noise.pairs.items():
+        low, high = pair.ci95
+        assert (low > 0 or high < 0) is (pair.told != 0) is (pair.p <= 0.05)
+        assert pair.alone <= pair.p
+        if pair.told:
+            winner, loser = (a, b) if pair.told > 0 else (b, a)
+            beats[winner] += 1
+            beaten[loser] += 1
+    assert 0 < sum(beats.values()) < 36
+    assert noise.ranges == {key: (1 + beaten[key], 9 - beats[key]) for key in beats}
+    values = [row.metrics["accuracy"].value for row in made.entries]
+    assert values == sorted(values, reverse=True)
+    assert [made.ranks[row.key] for row in made.entries] == [1 + sum(v > own for v in values) for own in values]
+
+
+def test_under_ten_videos_nothing_is_told_apart(drama_run):
+    rows = [drama_run("a", "1" * 9), drama_run("b", "0" * 9)]
+    _, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    assert noise.pair("a-dramaqa_cogme/v1/val", "b-dramaqa_cogme/v1/val") == (100, None, None, None)
+    assert set(noise.ranges.values()) == {(1, 2)}
+
+
+def test_a_model_is_compared_by_its_best_row_alone(drama_run):
+    rows = [drama_run("a", "1" * 12), drama_run("b", "0" * 12), drama_run("a, fewer frames", "1" * 6 + "0" * 6)]
+    rows[2] = replace(rows[2], model="a", frames="uniform:4")
+    ranks, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    assert [ranks[row.key] for row in rows] == [1, 2, 1]
+    assert list(noise.ranges.values()) == [(1, 1), (2, 2)]
+    assert len(noise.pairs) == 1
 
 
 def test_the_smallest_difference_by_hand(drama_run):
@@ -70,21 +113,18 @@ def test_the_smallest_difference_by_hand(drama_run):
     assert smallest == pytest.approx(2.90 * 8.75, rel=0.05)
 
 
-def test_a_published_number_is_exact_and_has_no_range(drama_run):
-    # 50 with a standard error of 15.08 over 12 videos: 30 is 1.3 away (p .21), 5 is 3.0 (p .013).
-    rows = [drama_run("six", "101010101010"), *(entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0))]
-    assert ranked(rows) == ({"six": (1, (1, 2)), "at 30": (2, None), "at 5": (3, None)}, None)
-    # Wilson's interval of .5 with 11 answers, which is what that standard error is worth, and t of 11, 2.201:
-    # 2.201 / 2 / sqrt(11 + 2.201²) = .2765. The number is exact, so the interval only moves by it.
-    _, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
-    for row, by in zip(rows[1:], (20.0, 45.0), strict=True):
-        pair = noise.pair(rows[0].key, row.key)
-        assert (pair.by, pair.ci95) == (by, pytest.approx((by - 27.65, by + 27.65), abs=0.5))
+def test_a_published_number_stands_below_runs_in_no_comparison(drama_run):
+    rows = [drama_run("six", "101010101010"), entry("at 90", 90.0, group=DRAMA)]
+    ranks, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    assert ranks == {rows[0].key: 1}
+    assert (noise.pairs, noise.ranges) == ({}, {rows[0].key: (1, 1)})
+    made = board.ranked_board(discovery.specs(), rows)
+    assert [row.model for row in made.entries] == ["six", "at 90"]
 
 
-def test_runs_on_other_questions_are_not_held_against_each_other(drama_run):
-    found, smallest = ranked([drama_run("a", "1" * 12), drama_run("b", "0" * 13)])
-    assert (found["a"][1], found["b"][1], smallest) == ((1, 2), (1, 2), None)
+def test_runs_are_compared_on_the_questions_that_both_have(drama_run):
+    found, _ = ranked([drama_run("a", "1" * 12), drama_run("b", "0" * 13)])
+    assert (found["a"][1], found["b"][1]) == ((1, 1), (2, 2))
 
 
 def test_a_table_that_is_too_long_has_no_ranges(drama_run, monkeypatch):

@@ -13,7 +13,7 @@ from tests.leaderboard.rows import MOVIECORE, entry
 
 
 def ranks_of(rows):
-    found = ranking.rank_group(discovery.get("rextime"), rows)
+    found, _ = ranking.ranked(discovery.get("rextime"), rows)
     return {row.model: found.get(row.key) for row in rows}
 
 
@@ -40,19 +40,14 @@ def test_a_value_with_less_than_half_of_the_items_behind_it_is_not_ranked(behind
     assert (ranks_of([replace(row, metrics=metrics)])["a"] is not None) is ranked
 
 
-def test_runs_that_a_paired_bootstrap_cannot_tell_apart_share_a_rank(rextime_run, tmp_path):
+def test_runs_are_placed_by_value_and_few_videos_tell_none_apart(rextime_run, tmp_path):
     for name, right in (("best", 12), ("close", 11), ("some", 3), ("far", 1)):
         store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    # Four videos of three questions. `close` lacks one. `some` lacks all but one video's: 0, 1, 1, 1 has t = 3 with 3
-    # degrees of freedom, p = .058. `far` has one question: 2/3, 1, 1, 1 has t = 11, p = .002.
     ranks = {row.model: made.ranks[row.key] for row in made.entries}
-    assert ranks == {"org/best": 1, "org/close": 1, "org/some": 1, "org/far": 4}
-
-
-def test_a_run_and_a_published_number_share_a_rank_where_it_lies_in_the_runs_interval():
-    rows = [entry("p", 52.0), entry("r", 50.0, ci95=(45.0, 55.0)), entry("q", 40.0)]
-    assert ranks_of(rows) == {"p": 1, "r": 1, "q": 3}
+    assert ranks == {"org/best": 1, "org/close": 2, "org/some": 3, "org/far": 4}
+    [noise] = made.noise.values()
+    assert set(noise.ranges.values()) == {(1, 4)}  # of four videos
 
 
 @pytest.mark.parametrize(

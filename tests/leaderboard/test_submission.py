@@ -193,7 +193,7 @@ def test_the_command_writes_the_text_and_json_and_fails_where_one_is_refused(
     done = reelbench("leaderboard", "check", good, "--store", board, "--markdown", tmp_path / "page.md", "--json")
     assert done.returncode == 0, done.stderr
     [found] = json.loads(done.stdout)["results"]
-    assert (found["verdict"], found["rank"], found["ranked"]) == ("holds", 1, 4)
+    assert (found["verdict"], found["rank"], found["ranked"]) == ("holds", 2, 4)
     assert re.fullmatch(r"org__model/unknown/rextime/[0-9a-f]{12}", found["key"])
     assert found["metrics"]["accuracy"]["recomputed"] == found["metrics"]["accuracy"]["stated"] == 50.0
     assert found["near"][0]["paired"]["videos"] == 4

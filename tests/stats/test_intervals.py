@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reelbench.stats import intervals
+from reelbench.stats import intervals, student_t
 
 
 def draws_with(deviation, mean=0.0, n=1000):
@@ -98,61 +98,52 @@ def apart(deviations, together=0.0):
     return deviations[0] * first, deviations[1] * (together * first + math.sqrt(1 - together**2) * other)
 
 
-def test_a_difference_of_shares_is_newcombes():
-    # 56 of 70 less 48 of 80 (Newcombe 1998, Statistics in Medicine 17, 873: table II, example a, method 10).
-    shares = 56 / 70, 48 / 80
-    draws = apart([math.sqrt(share * (1 - share) / n) for share, n in zip(shares, (70, 80), strict=True)])
-    ends, _ = intervals.difference_ci(shares, draws, 10**7, (0, 1))
-    assert ends == (pytest.approx(0.0524, abs=5e-5), pytest.approx(0.3339, abs=5e-5))
-    back, _ = intervals.difference_ci(shares[::-1], draws[::-1], 10**7, (0, 1))
-    assert back == pytest.approx((-ends[1], -ends[0]))
-
-
-@pytest.mark.parametrize("bounds", [intervals.UNBOUNDED, (-1000, 1000)])
-def test_far_from_the_ends_a_difference_is_students(bounds):
+def test_a_difference_is_students_over_videos():
     # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12); t(11) = 2.2010.
-    ends, p = intervals.difference_ci((1.5, 1.0), apart((0.3, 0.4), 0.5), 12, bounds)
+    a, b = apart((0.3, 0.4), 0.5)
+    test = intervals.paired_test(0.5, a - b, 12)
     error = math.sqrt(0.13 * 12 / 11)
-    assert ends == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
-    assert p == pytest.approx(0.2112, abs=1e-4)  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
+    assert test.interval() == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
+    assert test.p == pytest.approx(0.2112, abs=1e-4)  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
+    assert test.interval(0.01)[0] == pytest.approx(0.5 - 3.1058 * error, abs=1e-3)  # t(11) of 0.995
+    gaps = np.concatenate([a - b, [np.nan]])
+    assert intervals.paired_test(0.5, gaps, 12) == test
 
 
-def test_a_model_that_has_all_right_is_as_uncertain_as_the_others_size_says():
-    # b: half right with deviation 0.1·√(11/12), so 25 effective answers; a: all right. Wilson's with t(11)² / 25, which
-    # is 0.19377: a from 1 / 1.19377 = 0.83768 on, b 0.5 ± 0.20145, not correlated.
-    draws = np.ones(1000), draws_with(0.1 * math.sqrt(11 / 12), mean=0.5)
-    ends, _ = intervals.difference_ci((1.0, 0.5), draws, 12, (0, 1))
-    assert ends == pytest.approx((0.5 - math.hypot(0.16232, 0.20145), 0.5 + 0.20145), abs=1e-3)
+@pytest.mark.parametrize("clusters", [10, 11, 30, 400])
+@pytest.mark.parametrize("level", [0.05, 0.01, 0.05 / 66, 0.05 / 4950])
+def test_an_interval_excludes_zero_exactly_where_p_is_at_most_its_level(clusters, level):
+    limit = student_t.quantile(1 - level / 2, clusters - 1)
+    for times in (0.2, 0.9999, 1.0001, 3.0):
+        test = intervals.PairedTest(-limit * times, 1.0, clusters)
+        low, high = test.interval(level)
+        assert (low > 0 or high < 0) is (test.p <= level) is (times > 1)
 
 
-@pytest.mark.parametrize("bounds", [intervals.UNBOUNDED, (0, 1)])
-def test_no_difference_is_claimed_of_few_videos_or_of_none_that_differ(bounds):
-    draws = apart((0.1, 0.1))
-    assert intervals.difference_ci((0.5, 0.4), draws, 9, bounds)[0] is None
-    assert intervals.difference_ci((0.5, 0.4), draws, 9, bounds)[1] is not None
-    assert intervals.difference_ci((0.5, 0.5), (draws[0], draws[0]), 30, bounds) == (None, 1.0)
-    gaps = tuple(np.concatenate([of, [np.nan]]) for of in draws)
-    ends = intervals.difference_ci((0.5, 0.4), draws, 12, bounds)
-    assert intervals.difference_ci((0.5, 0.4), gaps, 12, bounds) == ends
+def test_neither_interval_nor_p_of_few_videos():
+    assert intervals.paired_test(0.5, draws_with(0.1), 9) is None
+    assert intervals.paired_test(0.5, draws_with(0.1), 10) is not None
 
 
 def test_p_is_the_t_tests_on_video_means():
     stats = pytest.importorskip("scipy.stats")
     # Videos of equal size: the ratio is the mean of video means, and the exact bootstrap error is the t test's.
-    means = [1.0, 3.0, -0.5, 2.0, 0.7, 1.9]
-    clusters = [f"v{i}" for i in range(6)]
+    means = [1.0, 3.0, -0.5, 2.0, 0.7, 1.9, 0.1, 2.2, -1.0, 0.9, 1.1]
+    clusters = [f"v{i:02}" for i in range(11)]
     value, draws, n = resampled(means, clusters)
-    exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(6)
-    assert intervals.p_value(value, exact, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, abs=1e-9)
-    assert intervals.p_value(value, draws, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, rel=0.15)
+    exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(11)
+    found = stats.ttest_1samp(means, 0)
+    test = intervals.paired_test(value, exact, n)
+    assert test.p == pytest.approx(found.pvalue, abs=1e-9)
+    assert test.interval() == pytest.approx(tuple(found.confidence_interval()), abs=1e-9)
+    assert intervals.paired_test(value, draws, n).p == pytest.approx(found.pvalue, rel=0.3)
 
 
-def test_p_without_spread():
+def test_a_difference_without_spread_is_what_it_is():
     same = np.zeros(100)
-    assert intervals.p_value(0.0, same, 5) == 1
-    # The same difference in all of 5 videos: of 32 ways to give it signs two are as far from 0.
-    assert intervals.p_value(0.3, same + 0.3, 5) == 2 / 32
-    assert intervals.p_value(0.3, draws_with(0.1), 1) is None
+    none, some = intervals.paired_test(0.0, same, 12), intervals.paired_test(0.3, same + 0.3, 12)
+    assert (none.p, none.interval()) == (1, (0, 0))
+    assert (some.p, some.interval(0.0001)) == (0, (0.3, 0.3))
 
 
 def test_a_mean_over_clusters():

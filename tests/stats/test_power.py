@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from reelbench.stats.power import Pilot, holm, power, rank_ranges, smallest_difference, videos_needed
+from reelbench.stats.power import Pilot, holm, holm_levels, power, rank_ranges, smallest_difference, videos_needed
 
 # A score whose videos vary by 1 point: its standard error on n videos is 1 / sqrt(n).
 ONE_POINT = {n: Pilot(error=1 / math.sqrt(n), videos=n, paired=True) for n in (10, 34, 100)}
@@ -88,6 +88,15 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.6]) == [1, 1]
     assert holm([]) == []
+
+
+def test_levels_of_holms_steps_by_hand():
+    # Of four: 0.05 / 4, / 3 (0.016 is told), / 2 (0.03 is not): the last is never tested, and has that one's.
+    levels = holm_levels([0.03, 0.001, None, 0.9, 0.016])
+    assert levels == [0.025, 0.0125, None, 0.025, pytest.approx(0.05 / 3)]
+    p_values = [0.03, 0.001, 0.9, 0.016, 0.0126, 0.04]
+    told = [p <= 0.05 for p in holm(p_values)]
+    assert told == [p <= level for p, level in zip(p_values, holm_levels(p_values), strict=True)]
 
 
 def test_rank_ranges_by_hand():

@@ -28,15 +28,13 @@ def test_a_share_of_wins_is_wilsons_over_videos():
     assert found["ci95"] == pytest.approx([0.4222, 0.9249], abs=0.02)
 
 
-def test_levels_know_their_ends():
+def test_levels_are_compared_likewise():
     levels = {"question": {"Who holds the key": 6, "Who holds the key now": 5}, "answer": {"a": 6}}
     pairs = {f"v{n:02}": pair(n) for n in range(12)}
     found = question_sets.comparison(pairs, None, None, levels)["measures"]
-    assert found["higher_order_question"] == {"single_pass": 100, "discussion": 100, "difference": 0, "ci95": None}
-    # 5.5 is 0.9 of the way from 1 to 6, with an error of 0.0302 of it, as of 99 answers: Wilson's with t(11)² / 99 is
-    # 0.8139 to 0.9488. 6 has no spread of its own; as of 99 answers it is from 0.9534 on. -0.1 is thus -0.1861 to
-    # -0.1 + √(0.0488² + 0.0466²) of a scale of 5.
-    assert found["bloom_question"]["ci95"] == pytest.approx([-0.930, -0.163], abs=0.02)
+    assert found["higher_order_question"] == {"single_pass": 100, "discussion": 100, "difference": 0, "ci95": [0, 0]}
+    # Twelve differences, half of them -1: ± 2.2010 times 0.1508.
+    assert found["bloom_question"]["ci95"] == pytest.approx([-0.832, -0.168], abs=0.02)
 
 
 def test_few_videos_claim_no_interval():
