@@ -232,6 +232,8 @@ def _summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
     perhaps = ("reasoning_tokens", "cached_tokens")
     return {
         "returned": dict(sorted(returned.items())),
+        "kept_from": min((day for record in records if (day := record.kept_from)), default=None),
+        "kept_to": max((day for record in records if (day := record.kept_to)), default=None),
         **{name: sum(getattr(record, name) for record in records) for name in plain},
         **{name: reduce(added, (getattr(record, name) for record in records), None) for name in perhaps},
         "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),

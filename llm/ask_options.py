@@ -15,7 +15,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
-    from reelbench.llm.reply import Reply
+    from reelbench.llm.store import StoredReply
 
 OPENAI_URL = settings.OPENAI_BASE_URL.otherwise
 
@@ -93,7 +93,7 @@ class AskOptions:
     usd_per_million_reasoning: float | None = None
     batch: bool = False
     retry_unread: bool = False
-    outdated: "Callable[[Reply], bool] | None" = field(default=None, repr=False, compare=False)
+    outdated: "Callable[[StoredReply], bool] | None" = field(default=None, repr=False, compare=False)
     timeout: float = TIMEOUT
     tries: int = TRIES
     backoff: float = 0.5

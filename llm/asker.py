@@ -19,7 +19,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
-from reelbench.llm.client import NotServedError, RejectedError, TransientError
+from reelbench.llm.client import NotServedError, RejectedError, TransientError, last_days
 from reelbench.llm.defaults import REJECTIONS
 from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
@@ -45,6 +45,7 @@ from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 
 _SHORT_REPLY = 64  # tokens
+_SAYS = ("id", "root", "owned_by", "max_model_len")  # of what a list of models says of one
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
 
@@ -69,6 +70,7 @@ class Asker:
         budget: Budget | None = None,
         as_it_stands: bool = False,
         notes_end: bool = False,
+        tells: bool = False,
     ) -> None:
         """Set up, without sending anything.
 
@@ -81,10 +83,13 @@ class Asker:
                 none that is text, is a failed reply all the same.
             notes_end: After the first reply that is paid for, note the day on which the server says that it ends
                 the model, if any, and keep it in the cache.
+            tells: At the end tell the user how many replies were asked for and how many were kept, and from when.
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
         self.notes: list[str] = []
+        self.giver: str | None = None
+        """Who gives the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._on_note = on_note
@@ -98,6 +103,7 @@ class Asker:
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
         self._notes_end = notes_end
+        self._tells = tells
         self._entered = 0
         self._left = self._closed = False
         self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
@@ -141,8 +147,8 @@ class Asker:
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
         shape, replies = self._shape(messages), list[Reply]()
-        while (reply := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
-            replies.append(reply)
+        while (stored := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
+            replies.append(stored.reply)
         return replies
 
     async def ask(
@@ -194,7 +200,7 @@ class Asker:
             tally.unread += result.reason == UNPARSABLE
             tally.failed += result.reason not in {None, PENDING}
             for cached in cursor.replies:
-                tally.add(cached.reply)
+                tally.add(cached.reply, cached.at)
                 if cached.reply.host != host:
                     tally.other_hosts[cached.reply.host] += 1
         return result
@@ -228,6 +234,8 @@ class Asker:
         self._leave()
         self._closed = True
         self.cache.close(self.note)
+        if self._tells and self.tally.replies and self._on_note is not None:
+            self._on_note(f"{self.options.model}: {self.tally.asked_and_kept}")
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -274,6 +282,40 @@ class Asker:
 
     def _shape(self, messages: Sequence[Message]) -> bytes:
         return request_shape(self.options.model, messages, self.sampling)
+
+    async def served(self) -> dict[str, Any] | None:
+        """Return what the server says of the model: id, root, owned_by, max_model_len; None where it says nothing.
+
+        Raises:
+            TransientError, NotServedError: It can't be asked.
+        """
+        client = self._client or open_client(self.options)
+        try:
+            listed = await client.models()
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return None
+        finally:
+            if client is not self._client:
+                await client.close()
+        one = [model for model in listed if model.get("id") == self.options.model]
+        # What a server makes anew at each request (created, permission) says nothing of the weights.
+        return {name: one[0][name] for name in _SAYS if one[0].get(name) is not None} if len(one) == 1 else None
+
+    async def again(self, messages: Sequence[Message]) -> Reply | None:
+        """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
+        estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
+        async with Turn(self._pacer):
+            client = self._ready()
+            reserved = await self._budget.reserve(estimate, self.cache, self.options.option)
+            if reserved is None:
+                return None
+            try:
+                return await client.ask(messages, self.sampling)
+            except (NotServedError, RejectedError, TransientError) as error:
+                self.note(str(error))
+                return None
+            finally:
+                await self._budget.settle(reserved, estimate or None, self.cache, self.options.option, kept=True)
 
     # --- in the event loop -------------------------------------------------------------------------------------------
 
@@ -357,7 +399,7 @@ class Asker:
         kept, cost = False, None
         try:
             reply = await client.ask(messages, self.sampling)
-            await self.cache.put(key, options.model, reply)
+            await self.cache.put(key, options.model, reply, self.giver)
             kept = True
             if self._notes_end and self._asking_for_end is None:
                 self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
@@ -424,7 +466,7 @@ class Asker:
     async def _note_end(self, client: Client, returned: str | None) -> None:
         options = self.options
         try:
-            days = await client.last_days()
+            days = last_days(await client.models())
             day = days.get(options.model) or days.get(returned or "")
             await self.cache.aside(self.cache.store.put_last_day, options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it

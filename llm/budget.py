@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from reelbench.llm.store import Limit
@@ -33,8 +34,11 @@ class Tally:
         cached_tokens: Prompt tokens that servers had in caches of their own; None where none said.
         spent_usd: What this run's calls cost; None without prices.
         returned: Model id that the server returned -> replies.
+        kept_from: When the first of the replies came that were there before, in seconds since 1970; None for none.
+        kept_to: When the last of them came.
         other_hosts: Host -> replies reused that another host than the one asked gave.
         started: When asking began (`time.monotonic`).
+        since: The same, in seconds since 1970.
     """
 
     items: int = 0
@@ -51,10 +55,15 @@ class Tally:
     spent_usd: float | None = None
     returned: Counter[str] = field(default_factory=Counter[str])
     other_hosts: Counter[str] = field(default_factory=Counter[str])
+    kept_from: float | None = None
+    kept_to: float | None = None
     started: float = field(default_factory=time.monotonic)
+    since: float = field(default_factory=time.time)
 
-    def add(self, reply: "Reply") -> None:
-        """Count a reply behind an answer."""
+    def add(self, reply: "Reply", at: float | None = None) -> None:
+        """Count a reply behind an answer, which came `at` a moment."""
+        if isinstance(at, float | int) and 0 < at < self.since:  # a damaged file may hold anything
+            self.kept_from, self.kept_to = min(at, self.kept_from or at), max(at, self.kept_to or at)
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
@@ -73,6 +82,8 @@ class Tally:
             for name in _ADDED:
                 mine, more = getattr(whole, name), getattr(tally, name)
                 setattr(whole, name, mine + more if isinstance(mine, Counter) else added(mine, more))
+        whole.kept_from = min(filter(None, (tally.kept_from for tally in tallies)), default=None)
+        whole.kept_to = max(filter(None, (tally.kept_to for tally in tallies)), default=None)
         dollars = [tally.spent_usd for tally in tallies]
         whole.spent_usd = None if None in dollars else sum(filter(None, dollars))
         return whole
@@ -83,11 +94,19 @@ class Tally:
             "returned": dict(sorted(self.returned.items())),
             "calls": self.calls,
             "cached": max(0, self.replies - self.calls),
+            "kept_from": moment(self.kept_from),
+            "kept_to": moment(self.kept_to),
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "reasoning_tokens": self.reasoning_tokens,
             "cached_tokens": self.cached_tokens,
         }
+
+    @property
+    def asked_and_kept(self) -> str:
+        """How many replies were asked for, how many were kept, and when these came, for the user."""
+        kept = max(0, self.replies - self.calls)
+        return f"{self.calls} asked, {kept} kept{shown_dates(moment(self.kept_from), moment(self.kept_to))}"
 
     @property
     def shown(self) -> str:
@@ -97,7 +116,8 @@ class Tally:
         return f"{self.calls} calls, {rate:.1f}/s{cost}"
 
 
-_ADDED = tuple(count.name for count in fields(Tally) if count.name not in ("started", "spent_usd"))
+_NOT_ADDED = ("started", "since", "kept_from", "kept_to", "spent_usd")
+_ADDED = tuple(count.name for count in fields(Tally) if count.name not in _NOT_ADDED)
 
 
 class Budget:
@@ -157,6 +177,17 @@ class Budget:
         calls, usd = self.limit.calls, self.limit.usd
         limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
         return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
+
+
+def moment(at: float | None) -> str | None:
+    """Return a moment in seconds since 1970 as records have it, in ISO 8601."""
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def shown_dates(first: str | None, last: str | None) -> str:
+    """Return from when kept replies are (ISO 8601), to be said behind their number; empty where none is."""
+    days = [day[:16].replace("T", " ") for day in (first, last) if day is not None]
+    return f" from {' to '.join(dict.fromkeys(days))}" if days else ""
 
 
 def _job() -> str | None:

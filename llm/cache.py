@@ -103,8 +103,8 @@ class ReplyCache:
         if wanted := [key for key in keys if self._ahead.get(key) is None]:
             self._ahead |= dict(zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True))
 
-    def get(self, key: bytes) -> Reply | None:
-        """Return the reply kept under `key`, or None."""
+    def get(self, key: bytes) -> StoredReply | None:
+        """Return what is kept under `key`, or None."""
         stored = self._ahead.pop(key) if key in self._ahead else self.store.get((key,)).get(key)
         if stored is None:
             return None
@@ -117,15 +117,15 @@ class ReplyCache:
                 f"judge cache {self.store.name}: a reply in it is damaged (its checksum does not hold); left out"
             )
             return None
-        return stored.reply
+        return stored
 
     async def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
         return await self._claims.do(key)
 
-    async def put(self, key: bytes, model: str, reply: Reply) -> None:
-        """Keep a reply, for good, and give up the claim on it."""
-        stored = stored_now(key, model, reply)
+    async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
+        """Keep a reply and who gave it, for good, and give up the claim on it."""
+        stored = stored_now(key, model, reply, giver)
         if await self._puts.do(stored):
             self._ahead[key] = stored  # its asker reads it next
 
@@ -274,6 +274,6 @@ def is_address(place: Path | str) -> bool:
     return False
 
 
-def stored_now(key: bytes, model: str, reply: Reply) -> StoredReply:
+def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:
     """Return a reply that came just now, as a store keeps it."""
-    return StoredReply(key, model, time.time(), reply, reply.checksum(key))
+    return StoredReply(key, model, time.time(), reply, reply.checksum(key), giver=giver)

@@ -126,22 +126,23 @@ class ChatClient:
             line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
 
-    async def last_days(self) -> dict[str, str]:
-        """Return model -> the day on which the server says that it ends, of the models that it lists.
+    async def models(self) -> list[dict[str, Any]]:
+        """Return the models that the server lists, as it describes them.
 
-        OpenAI has it as `shutdown_date`, OpenRouter as `expiration_date`, Mistral as `deprecation`. What fails here
-        raises whatever it raises: nothing depends on it.
+        Raises:
+            TransientError: It is not there.
+            ValueError, LookupError, TypeError, AttributeError: It has no such list.
         """
         address = self._url.partition("?")
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
-        async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
-            content = await _content(response)
-        dates: dict[str, str] = {}
-        for model in json.loads(content or b"{}")["data"]:
-            stated = next((day for field in _ENDS if isinstance(day := model.get(field), str)), None)
-            if stated is not None and _DAY.match(stated):
-                dates[str(model["id"]).removeprefix("models/")] = stated[:10]
-        return dates
+        try:
+            async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
+                content = await _content(response)
+        except TimeoutError:
+            raise self._too_late() from None
+        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
+            raise self._broken(error) from None
+        return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -193,6 +194,19 @@ class ChatClient:
         if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004
             return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
         return RejectedError(line)
+
+
+def last_days(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return model -> the day (YYYY-MM-DD) on which its server says that it ends, of the models that it lists.
+
+    OpenAI has it as `shutdown_date`, OpenRouter as `expiration_date`, Mistral as `deprecation`.
+    """
+    dates: dict[str, str] = {}
+    for model in models:
+        stated = next((day for field in _ENDS if isinstance(day := model.get(field), str)), None)
+        if stated is not None and _DAY.match(stated):
+            dates[str(model["id"]).removeprefix("models/")] = stated[:10]
+    return dates
 
 
 def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value

@@ -61,9 +61,9 @@ class LocalClient:
             except (RuntimeError, ValueError, TypeError) as error:
                 raise RejectedError(f"{self._options.model}: {first_line(error)}") from None
 
-    async def last_days(self) -> dict[str, str]:
-        """Nobody ends a model that is here."""
-        return {}
+    async def models(self) -> list[dict[str, Any]]:
+        """Nobody lists what is here."""
+        return []
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -48,6 +48,7 @@ class PatientStore:
         self._patience = patience
         self._spool = Spool(store.name)
         self._away_since: float | None = None
+        self._gone: str | None = None
         self._closed = threading.Event()
         for replies, path in self._spool.left_over():
             self._patiently(lambda replies=replies: store.put(replies))
@@ -81,6 +82,8 @@ class PatientStore:
         self._closed.set()
         if self._spool:
             try:
+                if self._gone is not None:
+                    raise AwayError(self._gone)
                 self._flush()
             except ReelbenchError:
                 with self._spool.lock:
@@ -97,6 +100,8 @@ class PatientStore:
         while True:
             if self._spool and (here := otherwise()) is not None:
                 return here
+            if self._gone is not None:  # each further try would cost seconds, and as many may be waiting as ask
+                raise ReelbenchError(self._gone)
             try:
                 if self._spool:
                     self._flush()
@@ -137,10 +142,11 @@ class PatientStore:
         since = self._away_since or time.monotonic()
         if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
             held = f"; {self._spool.shown}" if self._spool else ""
-            raise ReelbenchError(
+            self._gone = (
                 f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
                 "what was paid for is kept"
-            ) from None
+            )
+            raise ReelbenchError(self._gone) from None
 
     def _flush(self) -> None:
         with self._spool.lock:

@@ -79,7 +79,13 @@ UPDATE reelbench.pulse SET at = clock_timestamp(), back =
 CASE WHEN at > clock_timestamp() - make_interval(secs => %(silence)s) THEN back ELSE clock_timestamp() END
 """
 _FIELDS = ", ".join(REPLY_FIELDS)
-_STORED = f"SELECT key, model, at, checksum, {_FIELDS} FROM reelbench.replies"
+_GIVER = "(SELECT giver FROM reelbench.givers WHERE givers.key = replies.key)"
+_STORED = f"SELECT key, model, at, checksum, {_GIVER}, {_FIELDS} FROM reelbench.replies"
+_KEEP_GIVER = "INSERT INTO reelbench.givers VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
+_ADDED = """
+CREATE TABLE IF NOT EXISTS reelbench.givers (key bytea PRIMARY KEY, giver text NOT NULL);
+CREATE TABLE IF NOT EXISTS reelbench.marks (place text PRIMARY KEY, at double precision NOT NULL);
+"""
 _INSERT = (
     f"INSERT INTO reelbench.replies (key, model, at, checksum, {_FIELDS})"
     f" VALUES ({', '.join(['%s'] * (4 + len(REPLY_FIELDS)))}) ON CONFLICT (key) DO NOTHING"
@@ -123,9 +129,9 @@ def _row(reply: StoredReply) -> tuple[object, ...]:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredReply:
-    key, model, at, kept, *fields = row
+    key, model, at, kept, giver, *fields = row
     values: list[Any] = [_text(value) if isinstance(value, bytes) else value for value in fields]
-    return StoredReply(key, str(_text(model)), at, Reply(*values), kept)
+    return StoredReply(key, str(_text(model)), at, Reply(*values), kept, giver=giver)
 
 
 class PostgresStore(ReplyStore):
@@ -184,7 +190,7 @@ class PostgresStore(ReplyStore):
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return what is kept under those of `keys` that have a reply."""
-        command = f"{_STORED} WHERE key = ANY(%s)"
+        command = f"{self._select} WHERE key = ANY(%s)"
         rows = self._do(lambda database: database.execute(command, (list(keys),)).fetchall())
         return {row[0]: _stored(row) for row in rows}
 
@@ -196,6 +202,9 @@ class PostgresStore(ReplyStore):
             with database.transaction(), database.cursor() as cursor:
                 cursor.executemany(_INSERT, [_row(reply) for reply in ordered])
                 new = cursor.rowcount
+                given = [(reply.key, reply.giver) for reply in ordered if reply.giver is not None]
+                if given:
+                    cursor.executemany(_KEEP_GIVER, given)
                 cursor.execute("DELETE FROM reelbench.claims WHERE key = ANY(%s)", ([reply.key for reply in ordered],))
                 return new
 
@@ -379,11 +388,21 @@ class PostgresStore(ReplyStore):
         version = self._version(connection) or 0
         if version > SCHEMA:
             raise InputError(f"judge cache {self._name}: written by a newer Reelbench (schema {version}); update yours")
+        if not self._has(connection, "givers"):  # which earlier versions of this schema know nothing of
+            try:
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                    connection.execute(_ADDED)
+            except self._psycopg.errors.InsufficientPrivilege:
+                self._select = _STORED.replace(_GIVER, "NULL")
+
+    def _has(self, connection: _Database, table: str) -> bool:
+        # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
+        command = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
+        return connection.execute(command, (table,)).fetchone() is not None
 
     def _version(self, connection: _Database) -> int | None:
-        # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
-        table = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = 'version'"
-        if connection.execute(table).fetchone() is None:
+        if not self._has(connection, "version"):
             return None
         row = connection.execute("SELECT version FROM reelbench.version").fetchone()
         return row[0] if row else None

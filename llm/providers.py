@@ -20,8 +20,8 @@ class Client(Protocol):
         """Send one request, once; the errors are those of `ChatClient.ask`."""
         ...
 
-    async def last_days(self) -> dict[str, str]:
-        """Return model -> the day (YYYY-MM-DD) on which the server says that it ends; it may raise anything."""
+    async def models(self) -> list[dict[str, Any]]:
+        """Return the models that the server lists; the errors are those of `ChatClient.models`."""
         ...
 
     async def close(self) -> None:

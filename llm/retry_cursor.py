@@ -9,6 +9,7 @@ from reelbench.llm.defaults import ATTEMPTS
 from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
+from reelbench.llm.store import StoredReply
 
 UNAVAILABLE = "unavailable"
 """The server did not answer, or asking was stopped."""
@@ -37,18 +38,19 @@ Read = Callable[[str], T | None]
 """What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
 Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
-Outdated = Callable[[Reply], bool]
+Outdated = Callable[[StoredReply], bool]
 """Whether a reply in the cache is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """One reply behind an answer: its key, which attempt it was, and what it reads as (None: it does not)."""
+    """One reply behind an answer: its key, which attempt it was, what it reads as (None: it does not), when it came."""
 
     key: bytes
     attempt: int
     reply: Reply
     value: Any
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ class RetryCursor(Generic[T]):
         self._as_it_stands = source.as_it_stands
         self._outdated = outdated or source.outdated
         self._attempt = 0
+        self._passed = False
         self._shape = source.shape(messages)
         self._value: T | None = None
         self._error: str | None = None
@@ -155,17 +158,19 @@ class RetryCursor(Generic[T]):
         self.key = None
         while self._value is None:
             key = reply_key(self._shape, self._vote, self._attempt)
-            reply = self._cache.get(key)
-            if reply is None:
-                self.key = key if self._outdated is not None or self._may_ask() else None
-                self._outdated = None  # what is asked for now counts
+            stored = self._cache.get(key)
+            if stored is None:
+                self.key = key if self._passed or self._may_ask() else None
+                self._outdated, self._passed = None, False  # what is asked for now counts
                 return
-            if self._outdated is not None and self._outdated(reply):
+            if self._outdated is not None and self._outdated(stored):
+                self._passed = True
                 self._attempt += 1
                 continue
+            reply = stored.reply
             text = self._text(reply)
             self._value, self._error = self._reading(text)
-            self.replies.append(CachedReply(key, self._attempt, reply, self._value))
+            self.replies.append(CachedReply(key, self._attempt, reply, self._value, stored.at))
             self._attempt += 1
             if self._value is None and self._again is not None:
                 self.messages = self._again(self.messages, reply.raw, self._error or "it could not be read")

@@ -132,7 +132,12 @@ def _reply(line: bytes) -> StoredReply | None:
         document = json.loads(line)
         reply = Reply(**document["reply"])
         return StoredReply(
-            bytes.fromhex(document["key"]), document["model"], document["at"], reply, b64decode(document["checksum"])
+            bytes.fromhex(document["key"]),
+            document["model"],
+            document["at"],
+            reply,
+            b64decode(document["checksum"]),
+            giver=document.get("giver"),
         )
     except (ValueError, LookupError, TypeError):
         return None

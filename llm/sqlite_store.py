@@ -38,6 +38,8 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS replies (
         key BLOB PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, raw TEXT, finish TEXT, returned TEXT,
         prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS givers (key BLOB PRIMARY KEY, giver TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS marks (place TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS batches (
         token TEXT PRIMARY KEY, id TEXT, model TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL
@@ -52,8 +54,8 @@ _BUDGETS = """CREATE TABLE IF NOT EXISTS budgets (
 _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _COLUMNS = ("key", "model", "at", "checksum", *REPLY_FIELDS)
-_STORED = f"SELECT key, model, at, checksum, edited, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
-_ONE = f"{_STORED} WHERE key = ?"
+_GIVER = "(SELECT giver FROM givers WHERE givers.key = replies.key)"
+_STORED = f"SELECT key, model, at, checksum, edited, {_GIVER}, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
 _KEEP = f"INSERT OR IGNORE INTO replies ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
 _STATE = """SELECT EXISTS (SELECT 1 FROM replies WHERE key = ?1 AND edited IS NULL),
     EXISTS (SELECT 1 FROM batched WHERE key = ?1),
@@ -62,8 +64,8 @@ _FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter: SQLite qu
 
 
 def _stored(row: tuple[Any, ...]) -> StoredReply:
-    key, model, at, kept, edited, *fields = row
-    return StoredReply(key, model, at, Reply(*fields), kept, bool(edited))
+    key, model, at, kept, edited, giver, *fields = row
+    return StoredReply(key, model, at, Reply(*fields), kept, bool(edited), giver)
 
 
 class SqliteStore(ReplyStore):
@@ -92,7 +94,8 @@ class SqliteStore(ReplyStore):
         """Return what is kept under those of `keys` that have a reply."""
 
         def read(file: sqlite3.Connection) -> dict[bytes, StoredReply]:
-            return {key: _stored(row) for key in keys if (row := file.execute(_ONE, (key,)).fetchone())}
+            one = f"{self._select} WHERE key = ?"
+            return {key: _stored(row) for key in keys if (row := file.execute(one, (key,)).fetchone())}
 
         return self._do(read)
 
@@ -288,6 +291,8 @@ class SqliteStore(ReplyStore):
                 self._refuse_newer(version)
                 if version == SCHEMA:
                     self._connection = connection
+                    if not _has_givers(connection):
+                        self._select = _STORED.replace(_GIVER, "NULL")
                     self._on_note(f"judge cache {self.path}: it can't be written; what it holds is read")
                     return True
             connection.close()
@@ -305,6 +310,9 @@ class SqliteStore(ReplyStore):
                 _bring_up_to_date(connection)
             else:
                 connection.execute("SELECT count(*) FROM claims").fetchone()
+                if not _has_givers(connection):  # which earlier versions of this schema know nothing of
+                    for table in _TABLES:
+                        connection.execute(table)
             self._inode = self.path.stat().st_ino
         except BaseException:
             connection.close()
@@ -373,6 +381,10 @@ class SqliteStore(ReplyStore):
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
 
 
+def _has_givers(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'givers'").fetchone() is not None
+
+
 def _state_of(connection: sqlite3.Connection, key: bytes, owner: str, now: float) -> Claimed:
     """Return who may ask for `key`, inside a transaction."""
     stored, batched, *claim = connection.execute(_STATE, (key,)).fetchone()
@@ -414,7 +426,10 @@ def _insert(connection: sqlite3.Connection, reply: StoredReply) -> int:
     """Keep a reply unless there is one under its key that is as it arrived -> replies kept."""
     connection.execute("DELETE FROM replies WHERE key = ? AND edited", (reply.key,))
     values = (reply.key, reply.model, reply.at, reply.checksum, *reply.reply.values)
-    return connection.execute(_KEEP, values).rowcount
+    new = connection.execute(_KEEP, values).rowcount
+    if new and reply.giver is not None:
+        connection.execute("INSERT OR REPLACE INTO givers VALUES (?, ?)", (reply.key, reply.giver))
+    return new
 
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:
@@ -444,7 +459,7 @@ def _still_readable(path: Path) -> Iterator[StoredReply]:
             columns = _REPLY
         kept = "checksum" if columns == REPLY_FIELDS else "NULL"
         edited = "edited" if version == SCHEMA else f"instr(raw, '{EDITED}')"
-        command = f"SELECT key, model, at, {kept}, {edited}, {', '.join(columns)} FROM replies"  # noqa: S608
+        command = f"SELECT key, model, at, {kept}, {edited}, NULL, {', '.join(columns)} FROM replies"  # noqa: S608
         for row in _in_ranges(connection, f"{command} WHERE key >= ? AND key < ?"):
             reply = _stored(row)
             if not reply.edited and not reply.is_damaged:

@@ -31,6 +31,7 @@ class StoredReply:
         reply: The reply.
         checksum: Of it when it came; None where none was made.
         edited: Whether an earlier version may have written over a part of its text.
+        giver: Who gave it, as its asker says (JSON); None where nothing was said, as of a judge's.
     """
 
     key: bytes
@@ -39,6 +40,7 @@ class StoredReply:
     reply: Reply
     checksum: bytes | None
     edited: bool = False
+    giver: str | None = None
 
     @property
     def is_damaged(self) -> bool:
@@ -152,7 +154,11 @@ class ReplyStore(ABC):
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
         whose = self._bytes(model)
-        return self._run((f"DELETE FROM @replies WHERE {self._meant}", before, before, whose, whose)).count
+        meant = before, before, whose, whose
+        return self._run(
+            (f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {self._meant})", *meant),
+            (f"DELETE FROM @replies WHERE {self._meant}", *meant),
+        ).count
 
     @abstractmethod
     def size(self) -> int:
@@ -243,6 +249,16 @@ class ReplyStore(ABC):
             )
             steps.append((command, *whose, day))
         self._run(*steps)
+
+    def mark(self, place: str) -> float:
+        """Return the moment from which on replies count that were asked for at a place; 0 where there is none."""
+        rows = self._run(("SELECT at FROM @marks WHERE place = ?", place)).rows
+        return rows[0][0] if rows else 0.0
+
+    def put_mark(self, place: str, at: float) -> None:
+        """Keep such a moment: what was asked for before stays, and counts no more."""
+        command = "INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at"
+        self._run((command, place, at))
 
     # --- how each does it --------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner
+from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.methods.reasking import passed_over
 from reelbench.registry import about as abouts
@@ -90,6 +91,8 @@ def ask(
     *,
     candidates: Candidates | None = None,
     budget: Budget | None = None,
+    keeping: Keeping = Keeping(),  # noqa: B008 - it is frozen
+    run: int = 0,
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order.
 
@@ -101,6 +104,8 @@ def ask(
         candidates: How many answers to each question, of which the first is scored and all are kept; samples only. A
             question that lacks one of them is unscored, until the same call has them all.
         budget: Shared with other runs; by default the model's own.
+        keeping: What is done with answers that are kept.
+        run: Number of the run among several, each of which has answers of its own.
 
     Returns:
         The scores. A question that the server did not answer is unscored (`model_failed`), and so is one whose answer
@@ -109,7 +114,7 @@ def ask(
 
     Raises:
         DataUnavailableError: No video of theirs is here.
-        ReelbenchError: Nothing was answered at all, or a reply can't be kept.
+        ReelbenchError: Nothing was answered at all, a reply can't be kept, or those that are kept are another's.
         InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
     """
     task = asked.located.task
@@ -118,15 +123,17 @@ def ask(
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
     settings = asked.settings(candidates).model_copy(
-        update={"generation": model.sampling(own), "preset": options.preset}
+        update={"generation": model.sampling(own), "preset": options.preset, "seed": model.extra.get("seed")}
     )
-    rows = asked.rows
+    rows, revision = asked.rows, None
     if (earlier := options.earlier) is not None:
         split = asked.located.split
         earlier.check(asked.spec, split, model.model, settings, judge=options.judge, known=asked.ids)
         rows = [row for row in rows if row["id"] in earlier.ids]
+        revision = earlier.result.model.revision
     else:
         said = abouts.applied(options.about, asked.spec.id, record, options.labelled(settings))
+        revision = said[0].revision
         options.check_place(asked.spec, asked.located.split, *said, len(rows))
     if (line := asked.lacking_videos()) is not None:
         if all(row["id"] in asked.missing for row in rows):
@@ -139,12 +146,14 @@ def ask(
     if (lacking := asked.check_subtitles()) is not None:
         options.note(f"{asked.spec.id}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
+    kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{asked.spec.id} {asked.located.split}")
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
-        run = _Run(asked, asker, show, candidates.k if candidates else 1, options)
-        loop.run(run.ask_all(rows))
-    run.check(len(rows), options.note)
+        work = _Run(asked, asker, show, (run, candidates.k if candidates else 1), options, kept=kept)
+        loop.run(work.ask_all(rows))
+    work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
-    return asked.scored(run.predictions, run.shown, options, model=record, settings=settings, beside=run.beside)
+    scored = asked.scored(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
+    return replace(scored, come_by=kept.record())
 
 
 def generation(
@@ -182,13 +191,24 @@ def messages(prompt: str, shown: Shown, language: str = "en", *, first: bool = F
 class _Run:
     """Questions of one split, asked many at once."""
 
-    def __init__(self, questions: QuestionSet, asker: Asker, show: Show, answers: int, options: Options) -> None:
-        """Set up; `answers` are wanted to each question."""
+    def __init__(
+        self,
+        questions: QuestionSet,
+        asker: Asker,
+        show: Show,
+        votes: tuple[int, int],
+        options: Options,
+        *,
+        kept: KeptAnswers,
+    ) -> None:
+        """Set up; `votes` are the run's number and how many answers are wanted to each question."""
+        self._kept = kept
         self._questions = questions
         self._earlier = options.earlier
         self._prompt_first = options.preset is not None and options.preset.get("prompt") == "before"
         self._asker = asker
-        self._answers = answers
+        run, answers = votes
+        self._votes = range(run * answers, (run + 1) * answers)
         self._runner = Runner([asker], show)
         self._decoding = asyncio.Semaphore(1)  # frames are decoded by one thread
         self.predictions: dict[str, Prediction] = {}
@@ -201,7 +221,10 @@ class _Run:
         async def prediction(row: Row) -> Prediction:
             return MISSING if row["id"] in missing else await self._prediction(row)
 
-        predictions = await self._runner.results(rows, prediction)
+        async with self._asker:
+            await self._kept.begin()
+            predictions = await self._runner.results(rows, prediction)
+            await self._kept.check(self._reads_as)
         self.predictions = {row["id"]: made for row, made in zip(rows, predictions, strict=True)}
 
     def check(self, asked: int, note: Callable[[str], None]) -> None:
@@ -225,7 +248,7 @@ class _Run:
         self.shown[row["id"]] = shown
         language = questions.language(row)
         question = messages(shown.said(language) + questions.prompt(row), shown, language, first=self._prompt_first)
-        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in range(self._answers)))
+        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in self._votes))
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
             self._runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
@@ -235,11 +258,18 @@ class _Run:
             reason = result.unfinished
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
                 return Prediction(text, reason=Reason(reason))
-        return self._read(row, texts[0])
+        read = self._read(row, texts[0])
+        if not read.flags:
+            self._kept.answered(row, question, texts[0])
+        return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
         outdated = await self._asker.cache.aside(passed_over, self._asker, self._earlier, row["id"], question, vote)
-        return await self._asker.ask(question, str, vote=vote, outdated=outdated)
+        return await self._asker.finish(await self._kept.cursor(question, vote, outdated))
+
+    def _reads_as(self, row: Row, text: str) -> object:
+        read = self._read(row, text)
+        return (read.parsed or {}).get("text", text) if self._questions.spec.row_kind == "open" else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
         return answered(self._questions.spec, text, row.get("options", ()))

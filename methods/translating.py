@@ -81,7 +81,7 @@ def translate(
 async def _translate(
     rows: dict[tuple[str, str], Row], model: AskOptions, note: Callable[[str], None], bar: Bar
 ) -> TranslatedQuestions:
-    asker = Asker(model, on_note=note)
+    asker = Asker(model, on_note=note, tells=True)
 
     async def question(key: tuple[str, str]) -> str | None:
         asked = await asker.ask(_messages(rows[key]["question"], key[1]), _read)

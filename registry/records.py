@@ -270,7 +270,12 @@ Breakdowns = dict[str, dict[str, Metrics]]
 class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
 
-    added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
+    added = frozenset(
+        (
+            *("extra", "reasoning_tokens", "cached_tokens", "kept_from", "kept_to"),
+            *("panel", "panel_rule", "agreement", "metrics"),
+        )
+    )
 
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: dict[Name, Count] = Field(
@@ -285,6 +290,10 @@ class JudgeRecord(Record):
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
     cached: Count = 0
+    kept_from: str | None = Field(
+        default=None, description="When the first of the replies came that were kept before; absent where none was."
+    )
+    kept_to: str | None = Field(default=None, description="When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
     reasoning_tokens: Count | None = Field(
@@ -334,10 +343,29 @@ class Counts(Record):
         return self.parse_failed / self.items if self.items else 0.0
 
 
+class AskedRecord(Record):
+    """How a run of `ask` came by its answers: how many were asked for, how many were kept, and who gave them."""
+
+    asked: Count = Field(description="Replies that this run asked for.")
+    kept: Count = Field(description="Replies that were there before.")
+    kept_from: str | None = Field(default=None, description="When the first of those came; null where there are none.")
+    kept_to: str | None = Field(default=None, description="When the last of those came.")
+    server: str = Field(description="Host of the server; never a key, a user name or a query.")
+    revision: str | None = Field(default=None, description="As `about` states it.")
+    served: dict[str, Plain] | None = Field(
+        default=None,
+        description="What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
+        "null where it says nothing.",
+    )
+    rechecked: str | None = Field(
+        default=None, description="Id of the question that was asked once more, and answered as it was before."
+    )
+
+
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
 
-    added = frozenset({"defaults"})
+    added = frozenset({"asked", "defaults"})
 
     kind: Literal["run", "published"]
     url: str | None = None
@@ -345,6 +373,7 @@ class Provenance(Record):
     date: str
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
+    asked: AskedRecord | None = Field(default=None, description="How answers were come by; absent but in `ask`.")
     defaults: dict[str, str] | None = Field(
         None, description="Option -> what a `reelbench.toml` set it to, where one did."
     )

@@ -38,6 +38,7 @@ from reelbench.registry.files import (
     written_aside,
 )
 from reelbench.registry.records import (
+    AskedRecord,
     BenchmarkRecord,
     Data,
     ModelRecord,
@@ -78,6 +79,7 @@ class Attribution:
     citation: str | None = None
     url: str | None = None
     note: str | None = None
+    asked: AskedRecord | None = None
 
 
 _UNSTATED = Attribution()
@@ -134,6 +136,7 @@ def write(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=digest,
                 note=attribution.note,
+                asked=attribution.asked,
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )

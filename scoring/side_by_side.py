@@ -17,6 +17,8 @@ _NOT_SETTINGS = frozenset(
         "returned",
         "calls",
         "cached",
+        "kept_from",
+        "kept_to",
         "cost_usd",
         "panel",
         "agreement",

@@ -108,7 +108,9 @@ class Chain:
         for role, options in setup.models.items():
             sent = {**(sampling or {}).get(role, {}), **options.extra}
             like = (known for known in self._askers.values() if (known.options, known.sampling) == (options, sent))
-            self._askers[role] = next(like, None) or Asker(options, sent, budget=setup.budget, on_note=setup.on_note)
+            self._askers[role] = next(like, None) or Asker(
+                options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
+            )
         self._concurrency = max((options.concurrency for options in setup.models.values()), default=1)
         self._open = AsyncExitStack()
 

@@ -82,7 +82,7 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
 
 
 async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[str], None], bar: Bar) -> Ranked:
-    asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note)
+    asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
 
     async def reply(messages: list[Message], read: Read[int], vote: int) -> str | None:
         asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_prompts().again)

@@ -30,6 +30,7 @@ from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
+    AskedRecord,
     Counts,
     Data,
     Item,
@@ -180,6 +181,7 @@ class Evaluation:
     url: str | None = None
     note: str | None = None
     judge_failed: str | None = None
+    come_by: AskedRecord | None = None
     own_rows: bool = False
     """Whether the run itself states that its rows were somebody's own."""
 
@@ -238,6 +240,7 @@ class Evaluation:
                 self.questions_sha256,
                 url=self.url,
                 note="; ".join(filter(None, [self.note, doubt])) or None,
+                asked=self.come_by,
             ),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
+    from reelbench.methods.kept import Keeping
+    from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.question_ids import QuestionIds
     from reelbench.registry.records import PresetRecord
@@ -229,6 +231,54 @@ def question_choice(*, ids: Ids = None, only: Only = None, earlier_folder: From 
 
 takes_questions = takes("chosen_questions", question_choice)
 """Gives a command these options; it takes their outcome as its argument `chosen_questions`."""
+
+
+def keeping_options(
+    *,
+    kept: Annotated[
+        bool,
+        typer.Option("--kept", help="Take kept answers as they are, whoever gave them.", rich_help_panel=_AGAIN),
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Ask all anew; kept answers stay, and count no more.", rich_help_panel=_AGAIN),
+    ] = False,
+    no_recheck: Annotated[
+        bool,
+        typer.Option(
+            "--no-recheck", help="Where all is kept, don't ask one question once more.", rich_help_panel=_AGAIN
+        ),
+    ] = False,
+) -> "Keeping":
+    """Return what is done with answers that are kept."""
+    if kept and fresh:
+        raise InputError("--kept and --fresh: give one of them")
+    from reelbench.methods.kept import Keeping
+
+    return Keeping(kept, fresh, not no_recheck)
+
+
+takes_kept = takes("keeping", keeping_options)
+"""Gives a command these options; it takes their outcome as its argument `keeping`."""
+
+
+def runs_options(
+    *,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, metavar="N", help="Ask all N times; each run has answers of its own.")
+    ] = 1,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", help="Sent with every request: S, S + 1, … of each run.")
+    ] = None,
+) -> "Runs":
+    """Return how often all is asked."""
+    from reelbench.methods.runs import Runs
+
+    return Runs(runs, seed)
+
+
+takes_runs = takes("repeats", runs_options)
+"""Gives a command these options; it takes their outcome as its argument `repeats`."""
 
 
 def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
+from reelbench.llm.budget import shown_dates
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of, printable
+from reelbench.registry.files import read_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reelbench.registry.records import JudgeRecord, Sample
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.score import Outcome
@@ -37,6 +41,38 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
     elif not quiet:
         for outcome in outcomes:
             _show(outcome)
+
+
+def report_runs(folders: "Sequence[Path]", *, as_json: bool, quiet: bool) -> None:
+    """Print what several runs of a model came to, a table a benchmark: JSON on stdout if asked for."""
+    from reelbench.methods.runs import RUNS_FILE
+    from reelbench.registry import discovery
+
+    documents: list[dict[str, Any]] = [
+        read_json(folder / RUNS_FILE) for folder in folders if (folder / RUNS_FILE).is_file()
+    ]
+    if quiet and not as_json:
+        return
+    if as_json:
+        console.write_json(documents[0] if len(documents) == 1 else list(documents))
+        return
+    for document in documents:
+        spec = discovery.get(document["benchmark"])
+        title = f"{spec.title} {document['split']} · {document['model']} · {document['runs']} runs"
+        table = console.table(title, "metric", "#mean", "#spread", "95 % interval", "#of each run")
+        for name, made in document["metrics"].items():
+            digits = spec.metric(name).in_unit.long_digits
+            interval = "" if made["ci95"] is None else " to ".join(f"{end:.{digits}f}" for end in made["ci95"])
+            runs = ", ".join(f"{value:.{digits}f}" for value in made["values"])
+            first = f"{name} (primary)" if name == document["primary"] else name
+            table.add_row(first, f"{made['mean']:.{digits}f}", f"{made['spread']:.{digits}f}", interval, runs)
+        console.show(table)
+        if any(made["ci95"] for made in document["metrics"].values()):
+            console.write(f"intervals over {document['items']} items scored in every run: {document['method']}")
+        else:
+            console.write("no interval: fewer than 10 videos, or nothing that varies")
+    for folder in folders:
+        console.write(f"written to {folder}")
 
 
 def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None:
@@ -116,6 +152,10 @@ def _show(outcome: "Outcome") -> None:
         console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     for name, reply in outcome.unread_replies:
         console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
+    if (asked := result.provenance.asked) is not None:
+        dates = shown_dates(asked.kept_from, asked.kept_to)
+        again = f"; {asked.rechecked!r} asked once more: as before" if asked.rechecked else ""
+        console.write(f"{result.model.id}: {asked.asked} asked, {asked.kept} kept{dates}{again}")
     if result.judge is not None:
         console.write(_asked(result.judge))
     console.write(f"written to {outcome.folder}")
@@ -168,7 +208,8 @@ def _asked(judge: "JudgeRecord") -> str:
         return "\n".join([*map(_asked, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
     calls, cached = number_of(judge.calls, "call"), number_of(judge.cached, "reply", "replies")
+    dates = shown_dates(judge.kept_from, judge.kept_to)
     return (
-        f"judge {judge.requested}: {calls}, {cached} from the cache, "
+        f"judge {judge.requested}: {calls}, {cached} from the cache{dates}, "
         f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out{cost}"
     )

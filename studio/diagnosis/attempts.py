@@ -210,7 +210,7 @@ class LmmsEval:
                 f"the judge gave no score for {len(lacking)} of {len(asked)} answers ({lacking[0].reason}); what came "
                 "is kept: rerun the command to continue"
             )
-        paid = {"calls", "cached", "cost_usd"}  # of this call, so a repetition's are others
+        paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
         write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
         return [aggregation.to_sample(self.spec, item, by_id.get(item.id)) for item in items]
 

@@ -58,7 +58,7 @@ class RoleModels:
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
         """Open an asker for each role, in the running event loop."""
-        askers = {role: Asker(self.options[role], on_note=self.note, budget=self.budget) for role in roles}
+        askers = {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
         async with AsyncExitStack() as stack:
             yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
 

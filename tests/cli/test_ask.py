@@ -50,7 +50,7 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         assert len(server.calls) == 12
         done = ask(server, "--quiet")
         again, _ = result(tmp_path)
-        assert (done.returncode, len(server.calls)) == (0, 12)
+        assert (done.returncode, len(server.calls)) == (0, 12 + 1)  # one kept question is asked once more
         assert (done.stdout, done.stderr) == ("", "")
         assert again["metrics"] == first["metrics"]
     for outcome in ("added", "same"):
@@ -79,7 +79,7 @@ def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
         assert result(tmp_path, names[1])[0]["counts"]["unscored"] == {"model_failed": 2}
         assert "2 questions are not answered (2 budget); rerun the command to continue" in done.stderr
         done = ask(server, "--limit", 4, names=names)
-        assert (done.returncode, len(server.calls)) == (0, 8)
+        assert (done.returncode, len(server.calls)) == (0, 8 + 1)  # of the first, which was whole, once more
     whole, samples = result(tmp_path, names[1])
     assert (whole["counts"]["items"], whole["counts"]["scored"], whole["settings"]["limit"]) == (4, 4, 4)
     assert [sample["prediction"] for sample in samples] == ["(A)"] * 4
@@ -325,7 +325,7 @@ def test_what_was_cut_off_is_asked_again_into_a_result_of_its_own(ask, reelbench
     with JudgeServer(lambda _: Answer(GOOD.replace("5", "7"))) as server:
         done = again(ask, tmp_path, server, "--limit", 6, "--thinking")
         assert (done.returncode, len(server.calls)) == (0, 2), done.stderr
-        assert again(ask, tmp_path, server, "--limit", 6, "--thinking").returncode == 0
+        assert again(ask, tmp_path, server, "--limit", 6, "--thinking", "--kept").returncode == 0
         assert len(server.calls) == 2
     folder = tmp_path / "again" / MINI
     second = json.loads((folder / "result.json").read_text())

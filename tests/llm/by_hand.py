@@ -8,6 +8,10 @@ class ReplyCache(Cache):
     def claim(self, key):
         return self.store.claim((key,))[key]
 
+    def get(self, key):
+        stored = super().get(key)
+        return stored and stored.reply
+
     def put(self, key, model, reply):
         self.store.put((stored_now(key, model, reply),))
 

@@ -171,11 +171,11 @@ def test_a_cache_that_cant_be_written_ends_the_work_before_another_call(monkeypa
     kept = cache.ReplyCache.put
     puts = []
 
-    def full(self, key, model, reply):
+    async def full(self, key, *more):
         puts.append(key)
         if len(puts) > 10:
             raise ReelbenchError("the disk is full")
-        kept(self, key, model, reply)
+        await kept(self, key, *more)
 
     monkeypatch.setattr(cache.ReplyCache, "put", full)
     with JudgeServer(lambda _: Answer('{"name": "red"}', delay=0.01)) as server:

@@ -11,9 +11,9 @@ import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import MAX_BYTES
 from reelbench.registry.errors import InputError
+from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
 
 KEY = "sk-hostile-5c1d7a"

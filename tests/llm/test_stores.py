@@ -329,6 +329,29 @@ def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench
     assert not any("pass" in note.replace("--cache-patience", "") for note in notes)
 
 
+def test_a_server_that_stays_away_is_tried_no_more(postgres, monkeypatch):
+    """Of many who ask, each would wait for a connection of its own: minutes, after the patience was over."""
+    from reelbench.llm.postgres_store import PostgresStore
+
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
+    cache = ReplyCache(postgres.database(), lambda _: None, patience=0.5)
+    tries = []
+    get = PostgresStore.get
+    monkeypatch.setattr(PostgresStore, "get", lambda self, keys: (tries.append(keys), get(self, keys))[1])
+    postgres.stop()
+    try:
+        with pytest.raises(ReelbenchError, match=r"for 0.5 s \(--cache-patience\)"):
+            cache.get(key(1))
+        before = len(tries)
+        for number in range(50):
+            with pytest.raises(ReelbenchError, match=r"for 0.5 s \(--cache-patience\)"):
+                cache.get(key(number))
+        assert len(tries) == before
+        cache.close()
+    finally:
+        postgres.start()
+
+
 def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
     """As where its disk is full: the reply was paid for."""
     place, notes = postgres.database(), []

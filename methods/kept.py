@@ -1,0 +1,198 @@
+"""Kept answers of an asked model: who gave them, and whether the server that is asked now would give them too.
+
+A model is asked for by a name at an address, and both stay where another checkpoint is served. So beside each reply
+stands who gave it (`StoredReply.giver`): the server, the model's name, the `revision` that the user states, and what
+`/v1/models` says of it. What is kept of another giver is passed over, or ends the run before it counts.
+"""
+
+import difflib
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import moment
+from reelbench.llm.client import NotServedError, TransientError
+from reelbench.llm.messages import Message
+from reelbench.llm.retry_cursor import Outdated, RetryCursor
+from reelbench.llm.store import StoredReply
+from reelbench.registry.errors import ReelbenchError, number_of
+from reelbench.registry.records import AskedRecord
+from reelbench.registry.rows import Row
+
+_SAME_WORDS = 0.6
+"""Share of an open answer's words, in order, from which on two are taken for one model's: servers' replies to one
+question differ in words at temperature 0 too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What is done with answers that are kept.
+
+    Attributes:
+        as_they_are: Take them, whoever gave them, and though no server can be asked.
+        fresh: Ask all anew; what is kept stays, and counts no more for this model.
+        recheck: Where nothing else was asked, and the temperature is 0, ask one kept question once more.
+    """
+
+    as_they_are: bool = False
+    fresh: bool = False
+    recheck: bool = True
+
+
+class KeptAnswers:
+    """What is kept of one model's answers to the questions of a run; lives in the asker's event loop."""
+
+    def __init__(self, asker: Asker, keeping: Keeping, revision: str | None, what: str) -> None:
+        """Set up; `what` names the questions."""
+        self._asker = asker
+        self._keeping = keeping
+        self._what = what
+        self._now: dict[str, Any] = {
+            "server": asker.options.host,
+            "name": asker.options.model,
+            "revision": revision,
+            "served": None,
+        }
+        self._away: str | None = None
+        self._since = 0.0
+        self._unsaid = False
+        self._first: tuple[Row, Sequence[Message], str] | None = None
+        self._rechecked: str | None = None
+
+    async def begin(self) -> None:
+        """Ask the server what it serves, and put down that all is asked anew where that is wanted."""
+        asker = self._asker
+        try:
+            self._now["served"] = await asker.served()
+        except (TransientError, NotServedError) as error:
+            self._away = str(error)
+        asker.giver = json.dumps(self._now, sort_keys=True)
+        place = hashlib.sha256(json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()).hexdigest()
+        store = asker.cache.store
+        if self._keeping.fresh and self._away is None:
+            await asker.cache.aside(store.put_mark, place, time.time())
+        self._since = await asker.cache.aside(store.mark, place)
+
+    async def cursor(self, messages: Sequence[Message], vote: int, outdated: Outdated | None) -> RetryCursor[str]:
+        """Return a question's place among the replies that are kept, and count.
+
+        Raises:
+            ReelbenchError: What is kept of it is another giver's.
+        """
+        others: list[tuple[StoredReply, str]] = []
+
+        def passed(stored: StoredReply) -> bool:
+            if self._keeping.as_they_are:
+                return outdated is not None and outdated(stored)
+            given: dict[str, Any] | None = None if stored.giver is None else json.loads(stored.giver)
+            if given is not None and (why := self._difference(given)) is not None:
+                others.append((stored, why))
+                return True
+            if stored.at < self._since or (outdated is not None and outdated(stored)):
+                return True
+            self._unsaid |= given is None or given["served"] is None or self._now["served"] is None
+            return False
+
+        cursor = await self._asker.cache.aside(self._asker.cursor, messages, str, vote=vote, outdated=passed)
+        if cursor.key is not None and others and not self._keeping.fresh:
+            stored, why = others[-1]
+            raise ReelbenchError(
+                f"{self._what}: kept answers of {self._now['name']} ({_day(stored.at)}) are not by who is asked now: "
+                f"{why}; --fresh asks all anew and keeps both, --kept takes what is kept"
+            )
+        return cursor
+
+    def answered(self, row: Row, messages: Sequence[Message], text: str) -> None:
+        """Note an answer that can be read: the first may be asked for once more."""
+        if self._first is None:
+            self._first = row, messages, text
+
+    async def check(self, read: Callable[[Row, str], Any]) -> None:
+        """Look whether what was kept counts; `read` is what an answer to a question reads as.
+
+        Raises:
+            ReelbenchError: It is another's, or nobody can say whose.
+        """
+        tally, keeping = self._asker.tally, self._keeping
+        if keeping.as_they_are or tally.kept_from is None:
+            return
+        whose = f"{self._what}: {self._kept} of {self._now['name']} from {_day(tally.kept_from)}"
+        if self._away is not None:
+            raise ReelbenchError(f"{whose}, and who gave them can't be asked ({self._away}); --kept takes them")
+        if tally.calls and not self._unsaid:
+            return
+        if self._asker.sampling.get("temperature") != 0:
+            if not tally.calls and self._now["served"] is None:
+                raise ReelbenchError(
+                    f"{whose}, and {self._now['server']} doesn't say what it serves (/v1/models); --kept takes them, "
+                    "--fresh asks all anew and keeps both"
+                )
+            return
+        if keeping.recheck and self._first is not None:
+            await self._ask_once_more(whose, *self._first, read)
+
+    async def _ask_once_more(
+        self, whose: str, row: Row, messages: Sequence[Message], text: str, read: Callable[[Row, str], Any]
+    ) -> None:
+        reply = await self._asker.again(messages)
+        if reply is None or reply.raw is None:
+            why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
+            raise ReelbenchError(f"{whose}, and one of them can't be asked once more ({why}); --kept takes them")
+        before, after = read(row, text), read(row, reply.raw)
+        if not _alike(before, after):
+            raise ReelbenchError(
+                f"{whose}, but {row['id']!r}, asked once more, is answered otherwise now ({_shown(before)}, now "
+                f"{_shown(after)}): another model is served; --fresh asks all anew and keeps both, --kept takes what "
+                "is kept"
+            )
+        self._rechecked = row["id"]
+
+    def record(self) -> AskedRecord:
+        """Return how the answers were come by."""
+        tally = self._asker.tally
+        return AskedRecord(
+            asked=tally.calls,
+            kept=max(0, tally.replies - tally.calls),
+            kept_from=moment(tally.kept_from),
+            kept_to=moment(tally.kept_to),
+            server=self._now["server"],
+            revision=self._now["revision"],
+            served=self._now["served"],
+            rechecked=self._rechecked,
+        )
+
+    @property
+    def _kept(self) -> str:
+        tally = self._asker.tally
+        return number_of(max(0, tally.replies - tally.calls), "kept answer")
+
+    def _difference(self, given: dict[str, Any]) -> str | None:
+        """Return in what a giver is another one than is asked now; None where nothing says so."""
+        if given["revision"] != self._now["revision"]:
+            return f"revision was {given['revision'] or 'not stated'}, is {self._now['revision'] or 'not stated'}"
+        then, now = given["served"], self._now["served"]
+        if then is None or now is None:
+            return None
+        said = [f"{name} was {then.get(name)}, is {now.get(name)}" for name in then | now]
+        differ = [line for line, name in zip(said, then | now, strict=True) if then.get(name) != now.get(name)]
+        return "; ".join(differ) or None
+
+
+def _alike(before: Any, after: Any) -> bool:  # noqa: ANN401 - what is read, of any kind
+    if isinstance(before, str) and isinstance(after, str):
+        words = [text.casefold().split() for text in (before, after)]
+        return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
+    return before == after
+
+
+def _shown(read: Any) -> str:  # noqa: ANN401
+    text = " ".join(str(read).split())
+    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - a glance
+
+
+def _day(at: float) -> str:
+    return str(moment(at))[:16].replace("T", " ")

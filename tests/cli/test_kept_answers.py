@@ -1,0 +1,183 @@
+"""Kept answers of an asked model are said, dated and checked: two checkpoints, one name, one address."""
+
+import json
+import re
+import sqlite3
+
+import pytest
+
+from tests.servers.judge import Answer, JudgeServer
+
+MINI = "rextime_mini"
+DAY = r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}"
+
+
+def checkpoint(letter, root=None):
+    """What plays one checkpoint: its answers, and its entry in the list of models; without `root` there is no list."""
+    listed = {"id": "my-ckpt", "owned_by": "vllm", "root": root, "max_model_len": 4096}
+    return (lambda _: Answer(json.dumps({"span": [0, 5], "answer": letter}))), (listed if root else None)
+
+
+@pytest.fixture
+def asked(reelbench, tmp_path):
+    """Ask the checkpoint that is served now, at one address."""
+
+    def run(server, out, *options, url=None):
+        where = ("--llm", "my-ckpt", "--llm-url", url or server.url, "--frames", "none", "--output", tmp_path / out)
+        return reelbench("ask", MINI, *where, "--no-overlap", *options)
+
+    return run
+
+
+def serve(server, script, listed):
+    server.script(script)
+    if listed is not None:
+        # vLLM makes these anew at each request: they say nothing of the weights.
+        server.list_models({**listed, "created": len(server.calls), "permission": [{"id": f"p{server.listed}"}]})
+
+
+def how(tmp_path, out):
+    return json.loads((tmp_path / out / MINI / "result.json").read_text())["provenance"]["asked"]
+
+
+def predictions(tmp_path, out):
+    lines = (tmp_path / out / MINI / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    return {json.loads(line)["parsed"]["answer"] for line in lines}
+
+
+def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", "/models/step1000"))
+        first = asked(server, "ck1")
+        assert "my-ckpt: 12 asked, 0 kept\n" in first.stdout
+        assert how(tmp_path, "ck1") == {
+            "asked": 12,
+            "kept": 0,
+            "kept_from": None,
+            "kept_to": None,
+            "server": server.url[7:-3],
+            "revision": None,
+            "served": {
+                "id": "my-ckpt",
+                "root": "/models/step1000",
+                "owned_by": "vllm",
+                "max_model_len": 4096,
+            },
+            "rechecked": None,
+        }
+        again = asked(server, "again")
+        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 'mini1' asked once more: as before\n"
+        assert re.search(said, again.stdout)
+        assert len(server.calls) == 13
+        record = how(tmp_path, "again")
+        assert (record["asked"], record["kept"], record["rechecked"]) == (0, 12, "mini1")
+        assert record["kept_from"] <= record["kept_to"]
+        assert asked(server, "unchecked", "--no-recheck").returncode == 0
+        assert len(server.calls) == 13
+
+
+@pytest.mark.parametrize("roots", [("/models/step1000", "/models/step2000"), (None, None)])
+def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_first(asked, tmp_path, roots):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", roots[0]))
+        assert asked(server, "ck1").returncode == 0
+        serve(server, *checkpoint("B", roots[1]))
+        done = asked(server, "ck2")
+        assert done.returncode == 1
+        assert not (tmp_path / "ck2").exists()
+        assert "--fresh asks all anew and keeps both, --kept takes what is kept" in done.stderr
+        if roots[0]:
+            assert "root was /models/step1000, is /models/step2000" in done.stderr
+            assert len(server.calls) == 12
+        else:
+            assert re.search(r"'mini1', asked once more, is answered otherwise now \(.*'A'.*now .*'B'", done.stderr)
+            assert len(server.calls) == 13
+        before = len(server.calls)
+        fresh = asked(server, "ck2", "--fresh")
+        assert "my-ckpt: 12 asked, 0 kept" in fresh.stdout
+        assert len(server.calls) == before + 12
+        assert (predictions(tmp_path, "ck1"), predictions(tmp_path, "ck2")) == ({"A"}, {"B"})
+        assert "0 asked, 12 kept" in asked(server, "ck2 again").stdout
+        assert predictions(tmp_path, "ck2 again") == {"B"}
+        taken = asked(server, "as they are", "--kept")
+        assert "0 asked, 12 kept" in taken.stdout
+        assert predictions(tmp_path, "as they are") == {"A"}
+        if roots[0]:  # both stay: the first one, served again, is paid for nothing
+            serve(server, *checkpoint("A", roots[0]))
+            assert "0 asked, 12 kept" in asked(server, "ck1 again").stdout
+            assert predictions(tmp_path, "ck1 again") == {"A"}
+
+
+def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
+    about = tmp_path / "about.yaml"
+    about.write_text("revision: step2000\n")
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A"))
+        assert asked(server, "ck1").returncode == 0
+        done = asked(server, "ck2", "--about", about)
+        assert (done.returncode, len(server.calls)) == (1, 12)
+        assert "revision was not stated, is step2000" in done.stderr
+        done = asked(server, "ck2", "--about", about, "--fresh")
+        assert (done.returncode, len(server.calls)) == (0, 24)
+        assert how(tmp_path, "ck2")["revision"] == "step2000"
+
+
+def test_where_no_server_can_be_asked_kept_answers_count_only_if_that_is_said(asked, tmp_path):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", "/models/step1000"))
+        assert asked(server, "ck1").returncode == 0
+        url = server.url
+    done = asked(None, "ck2", url=url)
+    assert done.returncode == 1
+    assert re.search(rf"12 kept answers of my-ckpt from {DAY}, and who gave them can't be asked", done.stderr)
+    assert "--kept takes them" in done.stderr
+    assert not (tmp_path / "ck2").exists()
+    done = asked(None, "ck2", "--kept", url=url)
+    assert done.returncode == 0
+    assert re.search(rf"my-ckpt: 0 asked, 12 kept from {DAY}\n", done.stdout)
+
+
+def test_a_run_that_was_stopped_goes_on_and_so_does_one_that_asks_anew(asked, tmp_path):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", "/models/step1000"))
+        assert asked(server, "ck1").returncode == 0
+        serve(server, *checkpoint("B", "/models/step1000"))  # another one's weights in the same place
+        assert asked(server, "ck2", "--fresh", "--llm-budget", 5, "--llm-concurrency", 1).returncode == 0
+        done = asked(server, "ck2")
+        assert "my-ckpt: 7 asked, 5 kept" in done.stdout
+        assert len(server.calls) == 24
+        assert predictions(tmp_path, "ck2") == {"B"}
+
+
+def test_answers_of_earlier_versions_stay_usable_with_their_date(asked, reelbench_home):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A", "/models/step1000"))
+        assert asked(server, "ck1").returncode == 0
+        with sqlite3.connect(reelbench_home / "judge.sqlite") as file:  # as a version left it that knew no givers
+            file.execute("DROP TABLE givers")
+            file.execute("DROP TABLE marks")
+            file.execute("UPDATE replies SET at = at - 86400 * 400")
+        done = asked(server, "ck2")
+        assert done.returncode == 0
+        assert re.search(rf"0 asked, 12 kept from {DAY}; 'mini1' asked once more: as before", done.stdout)
+        serve(server, *checkpoint("B", "/models/step2000"))
+        done = asked(server, "ck3")
+        assert done.returncode == 1
+        assert "'mini1', asked once more, is answered otherwise now" in done.stderr
+
+
+def test_kept_samples_at_a_temperature_need_a_server_that_says_what_it_serves(asked):
+    with JudgeServer() as server:
+        warm = ("--llm-extra", '{"temperature": 0.7}')
+        serve(server, *checkpoint("A"))
+        assert asked(server, "ck1", *warm).returncode == 0
+        done = asked(server, "ck2", *warm)
+        assert (done.returncode, len(server.calls)) == (1, 12)
+        assert "doesn't say what it serves (/v1/models)" in done.stderr
+        serve(server, *checkpoint("A", "/models/step1000"))
+        assert asked(server, "ck2", *warm).returncode == 0  # nothing says that it is another
+
+
+def test_two_ways_at_once_are_refused(asked):
+    done = asked(None, "out", "--kept", "--fresh", url="http://127.0.0.1:1/v1")
+    assert (done.returncode, done.stderr) == (2, "reelbench: --kept and --fresh: give one of them\n")
