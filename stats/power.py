@@ -9,7 +9,7 @@ Two models that answer the same questions right or wrong differ on the questions
 larger difference than the pilot's takes more of these: they are counted as new ones, which is the most that they can
 add (McNemar's variance, share of such questions less the difference's square; Miettinen 1968, Biometrics 24). What a
 pilot measured has an error of its own, chi-square on its videos: power is the mean over it. Where such pairs come all
-together with the difference, 80 % promised are 76 to 77 from 60 videos on and 70 at 30 (250 pilots a setting);
+together with the difference, 80 % promised are 74 to 77 from 60 videos on and 70 at 30 (250 pilots a setting);
 where the models differ evenly they are 78 to 95.
 """
 
@@ -103,7 +103,7 @@ def least_videos(pilot: Pilot) -> int:
 
 
 def is_promised(pilot: Pilot, videos: int) -> bool:
-    """Whether the power for so many videos is right within 3 points, 4 where answers are paired and right or wrong."""
+    """Whether the power for so many videos is right within 3 points; paired and right or wrong, 6 at worst."""
     return min(pilot.videos, videos) >= least_videos(pilot)
 
 

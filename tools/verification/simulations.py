@@ -62,7 +62,8 @@ def paired_power() -> Proof:
     found = {videos: sum(_found(rng, videos) for _ in range(PILOTS)) for videos in (30, 60, 120)}
     said = ", ".join(f"{100 * number / PILOTS:.0f} % of {videos}" for videos, number in found.items())
     return Proof(
-        "the smallest difference on the same videos, found with 80 %: within 4 points from 60 videos on",
+        "the smallest difference on the same videos, promised with 80 %: at worst, "
+        "where all of it is new discordant pairs",
         "the truth",
         f"{PILOTS} pilots of two models alike each, 1 to 6 questions a video, answers right or wrong",
         f"{said} videos",
