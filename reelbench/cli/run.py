@@ -52,10 +52,9 @@ def run(
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
-    The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder
-    <output_path>/frames-<N>/ for each number of frames (language-<TAG>/ for a language), and writes sweep.json and
-    a plot for each task; a model that its runs share is loaded once. With --json, stdout has the results' JSON, or
-    a sweep's sweep.json; lmms-eval's table then goes to stderr, as with --quiet.
+    The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder for each
+    number of frames (frames-<N>/) or language (language-<TAG>/), a sweep.json and a plot for each task; its model is
+    loaded once. With --json, stdout has the JSON of results or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames

@@ -43,8 +43,7 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Exit 1 if a question is unscored, or if a model was shown other frames, or told other times of them, "
-        "than was asked for.",
+        help="Exit 1 if a question is unscored, or was shown other frames or times than asked for.",
     ),
 ]
 Processes = Annotated[

@@ -82,15 +82,13 @@ def page(
     split: Split = None,
     data: Data = None,
     material: ReviewMaterial,
-    strips: Annotated[
-        bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
-    ] = False,
+    strips: Annotated[bool, typer.Option("--strips", help="Add a strip of frames to each video.")] = False,
     embed: Annotated[
         bool,
         typer.Option(
             "--embed",
-            help="Put small clips of the videos into the page (18 MB at most), for reviewers who don't have them. "
-            "Videos are their owners': send it to your reviewers only.",
+            help="Put small clips of the videos into the page (18 MB at most). They are their owners': send it to your "
+            "reviewers only.",
         ),
     ] = False,
     form: Annotated[
@@ -103,8 +101,8 @@ def page(
         str | None,
         typer.Option(
             metavar="PREFIX",
-            help="Address before the videos' paths: pages (and Label Studio) play them from there. Without it a page "
-            "plays films that lie beside it, and lets reviewers choose the others from their own disks.",
+            help="Address before the videos' paths, from which they play. Without it: films beside the page, or "
+            "chosen by the reviewers from their own disks.",
         ),
     ] = None,
     output: Annotated[
