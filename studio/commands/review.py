@@ -53,7 +53,7 @@ class ReviewMaterial:
         Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
     ] = None
     tags: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CogME tags, by whose labels --per may draw (content=5).")
+        Path | None, typer.Option(metavar="FILE", hidden=True, help="CogME tags, by whose labels --per draws.")
     ] = None
     consensus: Annotated[
         list[Path] | None,
@@ -109,7 +109,10 @@ def page(
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
     ] = None,
 ) -> None:
-    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater."""
+    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater.
+
+    --per draws by the labels of a CogME tags file too: --tags FILE --per content=5.
+    """
     from reelbench.registry import discovery
     from reelbench.studio.review import pages
 
