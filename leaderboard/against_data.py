@@ -10,7 +10,7 @@ from reelbench.registry.errors import DataUnavailableError, InputError, Reelbenc
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Counts, Item, Result, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, Macro
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 
@@ -67,6 +67,9 @@ def problems(
         other = _other_split(spec, split, foreign)
         yield f"{some('id', foreign)} not in split {split!r} of {spec.id}" + (f", but in {other!r}" if other else "")
     from_files = result.benchmark.source.kind == "files"
+    # A facet that no item has is younger than the result; one that a metric is a mean over is as old as the metric.
+    needed = {metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)}
+    known = {name for sample in samples for name in sample.facets} | needed
     for sample in samples:
         row = rows_here.get(sample.id)
         if row is None:
@@ -79,7 +82,7 @@ def problems(
             yield f"item {sample.id!r}: its target is not the benchmark's"
         for name, labels in rows.facets(spec, row).items():
             stated = sample.facets.get(name, [])
-            if stated != labels and (stated or not from_files):
+            if name in known and stated != labels and (stated or not from_files):
                 yield f"item {sample.id!r}: its {name} is {stated}, the benchmark says {labels}"
     missing = sorted(rows_here.keys() - {sample.id for sample in samples})
     if missing and result.settings.limit is None and subset(spec, samples, rows_here) is None:

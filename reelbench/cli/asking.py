@@ -108,7 +108,7 @@ MaxTokens = Annotated[
 ]
 Thinking = Annotated[
     bool,
-    typer.Option("--thinking", help="For a model that reasons first: 32,768 tokens, and no temperature."),
+    typer.Option("--thinking", help="For a model that reasons first: 32,768 tokens, no temperature."),
 ]
 
 

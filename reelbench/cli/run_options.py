@@ -27,8 +27,8 @@ Candidates = Annotated[
     str | None,
     typer.Option(
         metavar="SPEC",
-        help="Answers to each question, of which the first is scored and all are kept: beam:K (the best of one "
-        "beam search; Hugging Face models only) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
+        help="Answers to each question; the first is scored, all are kept: beam:K (Hugging Face models only) or "
+        "sample:K,t=T. Default: REELBENCH_CANDIDATES.",
     ),
 ]
 Answering = Annotated[

@@ -73,7 +73,7 @@ def page(
     ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
     sample: Annotated[
         int,
-        typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
+        typer.Option(help="Videos, each with all its questions (nodes, graphs: questions).", min=1),
     ] = 30,
     per: Per = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
@@ -93,9 +93,7 @@ def page(
     ] = False,
     form: Annotated[
         Form,
-        typer.Option(
-            "--as", help="A page; with --embed, a folder of page and clips to zip; or tasks for a Label Studio server."
-        ),
+        typer.Option("--as", help="A page; with --embed, a folder to zip; or tasks for a Label Studio server."),
     ] = Form.PAGE,
     media_url: Annotated[
         str | None,
@@ -106,12 +104,12 @@ def page(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
+        Path | None, typer.Option(help="The page's file (default review-NAME.html), or its folder.")
     ] = None,
 ) -> None:
     """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater.
 
-    --per draws by the labels of a CogME tags file too: --tags FILE --per content=5.
+    With --tags FILE, a file of CogME tags, --per draws by its labels too (content=5).
     """
     from reelbench.registry import discovery
     from reelbench.studio.review import pages

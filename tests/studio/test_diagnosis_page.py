@@ -166,8 +166,8 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     assert (both["questions"], agreement["nodes"], agreement["same"]) == (10, 10, pytest.approx(0.6))
     share = both["shares"][LABELS["T"]]
     assert (share["a"], share["b"], share["difference"]) == (1, pytest.approx(0.6), pytest.approx(0.4))
-    # Wilson's ends with t(9)² / 9 = 0.5686 are (0.6375, 1) of 1 and (0.2666, 0.8610) of 0.6; put together by MOVER.
-    assert share["ci95"] == pytest.approx((0.4 - 0.4467, 0.4 + 0.3334), abs=0.02)
+    # Student's t over ten videos, four of which differ by 1: 0.4 ± 2.262 · √(0.24 · 10 / 9) / √10.
+    assert share["ci95"] == pytest.approx((0.4 - 0.3694, 0.4 + 0.3694), abs=0.02)
     assert both["shares"]["perception"]["difference"] == 0
     # Over all rounds the other has ten errors more, of reasoning.
     assert report.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
