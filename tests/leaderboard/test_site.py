@@ -178,7 +178,7 @@ def test_pages_of_a_long_table(page_of, published_site):
         expect(page.locator(".table-foot")).to_contain_text("51 to ")
         expect(page.locator(".pager [aria-current=page]")).to_have_text("2")
         expect(page.get_by_role("button", name="Page after")).to_be_disabled()
-        page.get_by_label("Search").fill("gemini")
+        page.get_by_role("searchbox", name="Search").fill("gemini")
         expect(page.locator(".table-foot")).to_contain_text("1 to ")
 
 

@@ -139,7 +139,7 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
     from playwright.sync_api import expect
 
     with page_of(published_site, "#/moviecore", scheme="dark") as page:
-        expect(names(page)).to_have_count(20)
+        expect(names(page)).to_have_count(19)
         page.emulate_media(media="print")
         page.wait_for_function(f"{BRIGHTNESS} > 600")
         expect(page.locator("table.rows")).to_be_visible()
