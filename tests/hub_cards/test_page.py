@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.hub_cards.rendering import NAMES, gold
+from tests.hub_cards.rendering import HELD, gold
 
 STYLE = (
     "body{font:15px sans-serif;max-width:860px;margin:24px auto}table{border-collapse:collapse;font-size:13px;"
@@ -30,7 +30,7 @@ def page_of(name, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", HELD)
 def test_a_card_is_a_whole_page(chromium, name, tmp_path):
     page = chromium.new_page(viewport={"width": 920, "height": 1200})
     page.goto(page_of(name, tmp_path).as_uri())
