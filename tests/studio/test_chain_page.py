@@ -178,7 +178,7 @@ def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(opened, made
     # Each on an axis of its own, as wide to both sides of zero: 1.5 from −3.5 to 3.5 is 5 of 7.
     dot = main.locator("#compared .dot")
     places = [dot.get_attribute(name) for name in ("style", "data-value", "data-ci-low", "data-ci-high")]
-    assert places == ["left:71.43%", "1.5", "-0.5", "3.5"]
+    assert places == ["left: 71.43%;", "1.5", "-0.5", "3.5"]
 
 
 @pytest.fixture
@@ -211,10 +211,10 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(opened, moments):
     text = main.inner_html()
     assert "From 01:01.5 to 1:00:10, steam." in page
     assert "<s0>" not in page
-    assert re.findall(r'left:([\d.]+)%;width:([\d.]+)%" data-start="([\d.]+)" data-end="([\d.]+)"', text) == [
-        ("0.000", "0.486", "0", "18"),  # 18 of 3,700 s
+    assert re.findall(r'left: ([\d.]+)%; width: ([\d.]+)%;" data-start="([\d.]+)" data-end="([\d.]+)"', text) == [
+        ("0", "0.486", "0", "18"),  # 18 of 3,700 s
         ("1.662", "95.905", "61.5", "3610"),
-        ("0.000", "0.486", "0", "18"),
+        ("0", "0.486", "0", "18"),
     ]
     assert "B ✓ steam" in page
     # The two votes are the same to the last word: once, with their number; the JSON once, behind its fold.
