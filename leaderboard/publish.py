@@ -236,7 +236,8 @@ class _Upload:
             number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
             # A second request would only stand beside the first one.
             revision = f"refs/pr/{number}" if number is not None else None
-            there = (repository.head(revision) if revision else head).files
+            compared = repository.head(revision) if revision else head
+            there = compared.files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
         changed = [path for path in paths if differs(self.folder / path, there.get(path))]
         changed = [path for path in changed if _key(path) not in older]
@@ -252,7 +253,7 @@ class _Upload:
             return self._published("would change")
         with repository.errors_in_one_line():
             if revision:
-                self._commit(repository.head(revision), changed, gone, revision)
+                self._commit(compared, changed, gone, revision)
                 return self._published("pull request", request)
             return self._published("pull request" if create_pr else "committed", self._commit(head, changed, gone))
 
