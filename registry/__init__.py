@@ -16,11 +16,7 @@ __all__ = ["get", "load", "locate", "specs"]
 
 # On demand, so that a module that needs only an error class does not pay for pydantic and the specs.
 __getattr__ = names_of(
-    __name__,
-    {
-        "reelbench.registry.data.loading": ("load", "locate"),
-        "reelbench.registry.discovery": ("get", "specs"),
-    },
+    __name__, {"reelbench.registry.data.loading": ("load", "locate"), "reelbench.registry.discovery": ("get", "specs")}
 )
 
 

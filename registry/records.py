@@ -58,8 +58,7 @@ class BenchmarkRecord(Record):
         default=None, description="Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
     )
     declaration: dict[str, Plain] | None = Field(
-        None,
-        description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
+        None, description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
     )
 
 
@@ -514,8 +513,7 @@ class Answer(Record):
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
     )
     candidates: list[str] | None = Field(
-        default=None,
-        description="All answers, in order, where there were several; the prediction is among them.",
+        default=None, description="All answers, in order, where there were several; the prediction is among them."
     )
     option_scores: list[OptionScore] | None = Field(
         default=None, description="Of each option, in order, where their likelihood chose; `parsed.answer` follows."

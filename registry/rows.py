@@ -134,11 +134,7 @@ def span_facets() -> tuple[Facet, ...]:
     }
     return tuple(
         Facet(
-            name=name,
-            title=title,
-            labels=tuple(label for _, label in RANGES[made_of]),
-            in_rows=False,
-            made_of=made_of,
+            name=name, title=title, labels=tuple(label for _, label in RANGES[made_of]), in_rows=False, made_of=made_of
         )
         for made_of, (name, title) in named.items()
     )

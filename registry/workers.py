@@ -62,10 +62,7 @@ class Workers:
         return self.engine == "pool" and (min(number, items) < 2 or current_process().daemon)  # noqa: PLR2004
 
     def map(
-        self,
-        work: Callable[[ItemT], ResultT],
-        items: Sequence[ItemT],
-        by: Callable[[ItemT], Hashable] | None = None,
+        self, work: Callable[[ItemT], ResultT], items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None = None
     ) -> Iterator[ResultT]:
         """Yield what `work`, which must be importable, makes of each item; items alike `by` go to one worker, in order.
 

@@ -58,16 +58,12 @@ def offline() -> bool:
     return any(setting.get().upper() in _TRUE for setting in (settings.HF_HUB_OFFLINE, settings.TRANSFORMERS_OFFLINE))
 
 
-def hf_home() -> Path:
-    """Return `$HF_HOME`, by default `huggingface` in the user's cache."""
-    named = settings.HF_HOME.get() or f"{settings.XDG_CACHE_HOME.get()}/huggingface"
-    return Path(os.path.expandvars(named)).expanduser()
-
-
 def cache_dir() -> Path:
     """Return the folder of the Hub client's file cache."""
     named = settings.HF_HUB_CACHE.get() or settings.HUGGINGFACE_HUB_CACHE.get()
-    return Path(os.path.expandvars(named)).expanduser() if named else hf_home() / "hub"
+    if not named:
+        named = f"{settings.HF_HOME.get() or settings.XDG_CACHE_HOME.get() + '/huggingface'}/hub"
+    return Path(os.path.expandvars(named)).expanduser()
 
 
 def page(repo_id: str) -> str:
@@ -109,20 +105,18 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
         return revision
     if not refresh and (commit := recorded_commit(repo_id)) is not None:
         return commit
-    commit = _cached_main(repo_id) if offline() and not refresh else current_commit(repo_id)
+    if refresh or not offline():
+        commit = current_commit(repo_id)
+    else:
+        # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
+        ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
+        commit = ref.read_text(encoding="utf-8").strip() if ref.is_file() else ""
+        if not _COMMIT.fullmatch(commit):
+            raise DataUnavailableError(
+                f"dataset {repo_id} is not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
+            )
     record = {"repo_id": repo_id, "commit": commit, "recorded": datetime.now(UTC).isoformat(timespec="seconds")}
     write_json(_record_path(repo_id), record)
-    return commit
-
-
-def _cached_main(repo_id: str) -> str:
-    # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
-    ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
-    commit = ref.read_text(encoding="utf-8").strip() if ref.is_file() else ""
-    if not _COMMIT.fullmatch(commit):
-        raise DataUnavailableError(
-            f"dataset {repo_id} is not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
-        )
     return commit
 
 
@@ -170,7 +164,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
     from huggingface_hub import HfApi, errors
 
     if offline():
-        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+        raise explain(errors.OfflineModeIsEnabled(), repo_id)
     try:
         return HfApi(endpoint=endpoint()).get_dataset_leaderboard(repo_id, base_model_only=False, timeout=_TIMEOUT_S)
     except (errors.RepositoryNotFoundError, errors.GatedRepoError) as error:
@@ -248,8 +242,17 @@ def download(
         )
     except client_errors() as error:
         raise explain(error, repo_id, filename) from error
-    if folder is None:
-        _verify_cached(path, repo_id, filename)
+    # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but the length. Where
+    # the cache holds copies in place of links there is no such name, and nothing to compare with.
+    blob = path.resolve()
+    stated = RemoteFile(
+        sha256=blob.name if re.fullmatch(r"[0-9a-f]{64}", blob.name) else None,
+        git_sha1=blob.name if _COMMIT.fullmatch(blob.name) else None,
+    )
+    if folder is None and (difference := mismatch(blob, stated)) is not None:
+        path.unlink(missing_ok=True)
+        blob.unlink(missing_ok=True)
+        raise DataUnavailableError(f"{repo_id}, {filename}: arrived damaged ({difference}); removed, fetch it again")
     return path
 
 
@@ -281,22 +284,6 @@ def file_hash(path: Path, digest: Any) -> str:  # noqa: ANN401 - hashlib names n
     return digest.hexdigest()
 
 
-def _verify_cached(path: Path, repo_id: str, filename: str) -> None:
-    # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but the length. Where
-    # the cache holds copies in place of links there is no such name, and nothing to compare with.
-    blob = path.resolve()
-    if re.fullmatch(r"[0-9a-f]{64}", blob.name):
-        stated = RemoteFile(sha256=blob.name)
-    elif _COMMIT.fullmatch(blob.name):
-        stated = RemoteFile(git_sha1=blob.name)
-    else:
-        return
-    if (difference := mismatch(blob, stated)) is not None:
-        path.unlink(missing_ok=True)
-        blob.unlink(missing_ok=True)
-        raise DataUnavailableError(f"{repo_id}, {filename}: arrived damaged ({difference}); removed, fetch it again")
-
-
 # --- errors --------------------------------------------------------------------------------------------------------
 
 
@@ -323,39 +310,29 @@ def explain(error: Exception, repo_id: str, filename: str | None = None) -> Data
     """Turn the client's error into one line: what is wrong, and what to do."""
     from huggingface_hub import errors
 
-    where = page(repo_id) + (f", {filename}" if filename else "")
+    absent = isinstance(error, errors.LocalEntryNotFoundError)
+    if absent and not offline() and isinstance(error.__cause__, Exception):
+        return explain(error.__cause__, repo_id, filename)
+    local = "not in the cache" + (
+        " and HF_HUB_OFFLINE is set; unset it and fetch once" if offline() else ", and the Hub could not be reached"
+    )
+    terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
+    texts: dict[type[Exception], str] = {
+        errors.GatedRepoError: f"the dataset is gated; {terms}",
+        errors.RepositoryNotFoundError: "no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN",
+        errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
+        errors.LocalEntryNotFoundError: local,
+        errors.EntryNotFoundError: "no such file there",
+        errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
+    }
     status = getattr(getattr(error, "response", None), "status_code", None)
-    cause = error.__cause__
-    if isinstance(error, errors.GatedRepoError):
-        text = (
-            f"{where}: the dataset is gated; accept its terms at {page(repo_id)}, "
-            "then set HF_TOKEN or run `hf auth login`"
-        )
-    elif isinstance(error, errors.RepositoryNotFoundError):
-        text = f"{where}: no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN"
-    elif isinstance(error, errors.RevisionNotFoundError):
-        text = f"{where}: the commit asked for is not there (any more)"
-    elif isinstance(error, errors.LocalEntryNotFoundError):
-        if offline():
-            text = f"{where}: not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
-        elif isinstance(cause, Exception):
-            return explain(cause, repo_id, filename)
-        else:
-            text = f"{where}: not in the cache, and the Hub could not be reached"
-    elif isinstance(error, errors.EntryNotFoundError):
-        text = f"{where}: no such file there"
-    elif isinstance(error, errors.OfflineModeIsEnabled):
-        text = f"{where}: not asked, because HF_HUB_OFFLINE is set; unset it"
-    elif status == 401:  # noqa: PLR2004 - HTTP
-        text = f"{where}: the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
-    elif status is not None:
-        text = f"{where}: the Hub answered {status}; try again later"
-    else:
-        text = f"{where}: {_broke_off(error)}, try again"
-    return DataUnavailableError(text)
-
-
-def _broke_off(error: Exception) -> str:
-    if isinstance(error, OSError) and is_full(error):
-        return "the disk is full; make room"
-    return f"could not be reached or broke off ({first_line(error)}); check the network"
+    text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
+    if text is None and status is not None:
+        refused = status == 401  # noqa: PLR2004 - HTTP
+        again = f"the Hub answered {status}; try again later"
+        text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`" if refused else again
+    elif text is None:
+        full = isinstance(error, OSError) and is_full(error)
+        broke_off = f"could not be reached or broke off ({first_line(error)}); check the network"
+        text = f"{'the disk is full; make room' if full else broke_off}, try again"
+    return DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}")

@@ -119,14 +119,15 @@ class Repository:
             patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
             parent = self.api.repo_info(self.id, repo_type=self.kind).sha
         known = self.open_request(title) if create_pr else None
+        operations = [
+            *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
+            *(CommitOperationDelete(path) for path in changes.deleted),
+        ]
         try:
             made = patiently(
                 lambda: self.api.create_commit(
                     self.id,
-                    [
-                        *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
-                        *(CommitOperationDelete(path) for path in changes.deleted),
-                    ],
+                    operations,
                     commit_message=title,
                     commit_description=description,
                     repo_type=self.kind,
@@ -135,27 +136,15 @@ class Repository:
                     parent_commit=parent,
                 )
             )
+            return str(made.pr_url or made.commit_url)
         except (*hub.client_errors(), RuntimeError) as error:
             if _status(error) is not None or not hub.is_cut_off(_inner(error)):
                 raise
-            return self._looked_up(error, title, parent, revision, request_before=known, create_pr=create_pr)
-        return str(made.pr_url or made.commit_url)
-
-    def _looked_up(
-        self,
-        error: Exception,
-        title: str,
-        parent: str | None,
-        revision: str | None,
-        *,
-        request_before: int | None,
-        create_pr: bool,
-    ) -> str:
-        """Look whether a commit arrived whose reply did not -> where it can be seen; else raise what is so."""
+            lost = error
         try:
             if create_pr:
                 number = self.open_request(title)
-                arrived = number is not None and number != request_before
+                arrived = number is not None and number != known
                 where = f"{self.page}/discussions/{number}"
             else:
                 newest = self.api.list_repo_commits(self.id, repo_type=self.kind, revision=revision)[0]
@@ -165,10 +154,10 @@ class Repository:
             raise ReelbenchError(
                 f"{self.page}: it may have been committed or not: the reply was lost, and the Hub can't be asked "
                 f"({first_line(unknown)}); look there before you run it again"
-            ) from error
-        if arrived:
-            return where
-        raise ReelbenchError(f"{self.page}: nothing was committed, run it again ({first_line(error)})") from error
+            ) from lost
+        if not arrived:
+            raise ReelbenchError(f"{self.page}: nothing was committed, run it again ({first_line(lost)})") from lost
+        return where
 
     @contextmanager
     def errors_in_one_line(self) -> Generator[None]:

@@ -19,9 +19,6 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reelbench.registry.decoding import Answering
-    from reelbench.registry.spec import TaskSpec
-
 _OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids")
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
@@ -123,37 +120,61 @@ class RowsOnDisk(os.PathLike[str]):
 
     @property
     def name(self) -> DataName:
-        """Name the data, how its frames are sampled and how it is asked."""
+        """Name the data, how its frames are sampled and how it is asked; `invalid` is what no run can be made of."""
         from reelbench.registry import discovery
+        from reelbench.registry.cues import Cues
         from reelbench.registry.data.loading import locate
-        from reelbench.registry.decoding import Candidates
+        from reelbench.registry.decoding import Answering, Candidates
+        from reelbench.registry.frames.sampling import FrameSampling
+        from reelbench.registry.frames.store import ENCODER_VERSIONS
+        from reelbench.registry.question_ids import QuestionIds
+        from reelbench.registry.translations import Translations
 
-        data = None
+        known = discovery.find_task(self.task)
+        task = known[1] if known is not None else None
+        stated: dict[str, str | None] = {"label": settings.LABEL.get() or None}
         try:
             source = locate(self.task, fetch=False).source
             fingerprint = source.fingerprint[:16]
-            data = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
+            stated["data"] = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
         except ReelbenchError:
             fingerprint = "unavailable"
-        frames, encoder = _frames()
-        known = discovery.find_task(self.task)
-        task = known[1] if known is not None else None
-        language, translations = _language()
-        return DataName(
-            self.task,
-            fingerprint,
-            self.media_missing,
-            frames,
-            encoder,
-            _cues(task),
-            language,
-            translations,
-            settings.LABEL.get() or None,
-            candidates=_stated(Candidates.from_environment),
-            answering=_stated(lambda: _answering(task)),
-            data=data,
-            ids=_ids(),
-        )
+        try:
+            # One in a task's YAML is in lmms-eval's config by itself.
+            if (sampling := FrameSampling.from_environment()) is not None:
+                encoder = str(ENCODER_VERSIONS[sampling.form]) if sampling.decodes else None
+                stated |= {"frames": str(sampling), "encoder": encoder}
+        except ReelbenchError:
+            stated["frames"] = "invalid"
+        try:
+            if (translations := Translations.from_environment()) is not None:
+                digest = translations.sha256[:16] if translations.sha256 else None
+                stated |= {"language": translations.language, "translations": digest}
+        except ReelbenchError:
+            stated |= {"language": settings.LANGUAGE.get(), "translations": "invalid"}
+
+        def cues() -> str | None:
+            given = Cues.from_environment() if task is not None and task.reasoned else None
+            return given and given.sha256[:16]
+
+        def answering() -> Answering | None:
+            if task is None or task.options is None:
+                return None
+            return (Answering.from_environment() or Answering()).for_task(task)
+
+        def ids() -> str | None:
+            given = QuestionIds.from_environment()
+            return given and given.sha256[:16]
+
+        ways: dict[str, Callable[[], object | None]]
+        ways = {"cues": cues, "candidates": Candidates.from_environment, "answering": answering, "ids": ids}
+        for part, way in ways.items():
+            try:
+                said = way()
+                stated[part] = str(said) if said is not None else None
+            except ReelbenchError:
+                stated[part] = "invalid"
+        return DataName(self.task, fingerprint, self.media_missing, **stated)
 
     def __str__(self) -> str:
         """Return the name as text: what lmms-eval's response cache tells settings apart by."""
@@ -172,72 +193,3 @@ def _is_own(task: str, fingerprint: str) -> bool:
     here = locate(task, fetch=False)
     entries = [ownership.entry_of(here.spec, row) for row in here.read()]
     return ownership.whose(here.spec, here.split, here.source, entries) == "own"
-
-
-def _frames() -> tuple[str | None, str | None]:
-    """Return the environment's sampling and the encoder; one in a task's YAML is in lmms-eval's config by itself."""
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import ENCODER_VERSIONS
-
-    try:
-        sampling = FrameSampling.from_environment()
-    except ReelbenchError:
-        return "invalid", None
-    if sampling is None:
-        return None, None
-    return str(sampling), str(ENCODER_VERSIONS[sampling.form]) if sampling.decodes else None
-
-
-def _language() -> tuple[str | None, str | None]:
-    """Return the environment's language, and which translations."""
-    from reelbench.registry.translations import Translations
-
-    try:
-        translations = Translations.from_environment()
-    except ReelbenchError:
-        return settings.LANGUAGE.get(), "invalid"
-    if translations is None:
-        return None, None
-    return translations.language, translations.sha256[:16] if translations.sha256 else None
-
-
-def _ids() -> str | None:
-    """Return the hash of the questions that the environment names, where not all are asked."""
-    from reelbench.registry.question_ids import QuestionIds
-
-    try:
-        named = QuestionIds.from_environment()
-    except ReelbenchError:
-        return "invalid"
-    return named.sha256[:16] if named is not None else None
-
-
-def _answering(task: "TaskSpec | None") -> "Answering | None":
-    """Return the comparison of a task's options; None where they aren't compared."""
-    from reelbench.registry.decoding import Answering
-
-    if task is None or task.options is None:
-        return None
-    return (Answering.from_environment() or Answering()).for_task(task)
-
-
-def _stated(way: "Callable[[], object | None]") -> str | None:
-    """Return a way of asking as text, or None; `invalid` where the environment names something else."""
-    try:
-        stated = way()
-    except ReelbenchError:
-        return "invalid"
-    return str(stated) if stated is not None else None
-
-
-def _cues(task: "TaskSpec | None") -> str | None:
-    """Return the environment's cues, as far as the task takes any."""
-    from reelbench.registry.cues import Cues
-
-    if task is None or not task.reasoned:
-        return None
-    try:
-        cues = Cues.from_environment()
-    except ReelbenchError:
-        return "invalid"
-    return cues.sha256[:16] if cues is not None else None

@@ -3,7 +3,7 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -17,8 +17,6 @@ from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, Source, UrlFile
-
-_NO_YT_DLP = "yt-dlp is not installed: pip install yt-dlp"
 
 Failure = tuple[str, str]
 """What could not be had, and why."""
@@ -78,123 +76,106 @@ def plan(
     Raises:
         InputError: The split is unknown, or the user's own data isn't as expected.
     """
-    builder = _Builder(spec, split, refresh=refresh)
-    builder.annotations(data)
-    builder.videos(list(dict.fromkeys(wanted))[:limit], data)
-    return FetchPlan(spec, split, tuple(builder.items), tuple(builder.here), tuple(builder.problems))
-
-
-class _Builder:
-    def __init__(self, spec: BenchmarkSpec, split: str, *, refresh: bool) -> None:
-        self.spec = spec
-        self.split = split
-        self.refresh = refresh
-        self.items: list[Transfer] = []
-        self.here: list[str] = []
-        self.problems: list[Failure] = []
-
-    def annotations(self, data: Path | None) -> None:
-        source = sources.split_spec(self.spec, self.split).source
-        what = f"annotations ({' or '.join(sources.published_files(source))})"
-        if not self.refresh and sources.present(self.spec, self.split, data) is not None:
-            self.here.append(what)
-            return
-        if sources.user_data(self.spec, data) is not None:
-            sources.resolve(self.spec, self.split, data)
-            self.here.append(what)
-            return
+    items: list[Transfer] = []
+    here: list[str] = []
+    problems: list[Failure] = []
+    source = sources.split_spec(spec, split).source
+    what = f"annotations ({' or '.join(sources.published_files(source))})"
+    if not refresh and sources.present(spec, split, data) is not None:
+        here.append(what)
+    elif sources.user_data(spec, data) is not None:
+        sources.resolve(spec, split, data)
+        here.append(what)
+    else:
         try:
-            size = self._annotation_size(source)
+            size = _annotation_size(spec, source, refresh=refresh)
+            items.append(Annotations((what,), size, spec, split, refresh))
         except DataUnavailableError as error:
-            self.problems.append((what, str(error)))
+            problems.append((what, str(error)))
+    library = media.Library(spec, split, data)
+    verified = VerifiedFiles(media.fetched_root(spec))
+    by_source: dict[int, list[str]] = {}
+    for key in list(dict.fromkeys(wanted))[:limit]:
+        try:
+            found = library.find({"video": key})
+        except InputError as error:
+            problems.append((key, str(error)))
+            continue
+        number = next((number for number, place in enumerate(spec.media) if _is_from(place, key, split)), None)
+        hashed = number is not None and spec.media[number].kind == "hub"
+        stale = refresh and hashed and found is not None and found.is_relative_to(verified.root)
+        if found is not None and not stale and _is_good(found, verified, hashed=hashed):
+            here.append(key)
+        elif number is None:
+            problems.append((key, f"{spec.id} names no place where this video can be had"))
         else:
-            self.items.append(Annotations((what,), size, self.spec, self.split, self.refresh))
+            by_source.setdefault(number, []).append(key)
+    for number, keys in by_source.items():
+        place = spec.media[number]
+        try:
+            for planned in _planned(place, keys, verified, refresh=refresh):
+                if isinstance(planned, Transfer):
+                    items.append(planned)
+                else:
+                    problems.append(planned)
+        except DataUnavailableError as error:
+            several = keys[0] if len(keys) == 1 else f"{len(keys)} videos"
+            problems.append((f"{several} ({place.title})", str(error)))
+    return FetchPlan(spec, split, tuple(items), tuple(here), tuple(problems))
 
-    def _annotation_size(self, source: Source) -> int | None:
-        if isinstance(source, HubFile) and self.spec.open_data:
-            commit = hub.resolve_commit(source.repo_id, source.revision, refresh=self.refresh)
-            files = hub.list_files(source.repo_id, commit).files
-            return next((files[name].size for name in source.filenames if name in files), None)
-        if isinstance(source, UrlFile) and self.spec.open_data:
-            if hub.offline():
-                raise DataUnavailableError(f"{source.url}: not here and HF_HUB_OFFLINE is set; unset it")
-            return download.head(source.url).size
-        raise DataUnavailableError(sources.how_to_supply(self.spec, source))
 
-    def videos(self, wanted: list[str], data: Path | None) -> None:
-        library = media.Library(self.spec, self.split, data)
-        verified = VerifiedFiles(media.fetched_root(self.spec))
-        by_source: dict[int, list[str]] = {}
-        for key in wanted:
-            try:
-                found = library.find({"video": key})
-            except InputError as error:
-                self.problems.append((key, str(error)))
-                continue
-            number = next((n for n, source in enumerate(self.spec.media) if _is_from(source, key, self.split)), None)
-            hashed = number is not None and self.spec.media[number].kind == "hub"
-            stale = self.refresh and hashed and found is not None and found.is_relative_to(verified.root)
-            if found is not None and not stale and _is_good(found, verified, hashed=hashed):
-                self.here.append(key)
-            elif number is None:
-                self.problems.append((key, f"{self.spec.id} names no place where this video can be had"))
-            else:
-                by_source.setdefault(number, []).append(key)
-        for number, keys in by_source.items():
-            source = self.spec.media[number]
-            try:
-                _PLANNERS[source.kind](self, source, keys, verified)
-            except DataUnavailableError as error:
-                self.problems.append((_several(keys, source), str(error)))
+def _annotation_size(spec: BenchmarkSpec, source: Source, *, refresh: bool) -> int | None:
+    if isinstance(source, HubFile) and spec.open_data:
+        commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+        files = hub.list_files(source.repo_id, commit).files
+        return next((files[name].size for name in source.filenames if name in files), None)
+    if isinstance(source, UrlFile) and spec.open_data:
+        if hub.offline():
+            raise DataUnavailableError(f"{source.url}: not here and HF_HUB_OFFLINE is set; unset it")
+        return download.head(source.url).size
+    raise DataUnavailableError(sources.how_to_supply(spec, source))
 
-    def from_hub(self, source: MediaSource, keys: list[str], verified: VerifiedFiles) -> None:
-        commit = hub.resolve_commit(source.location, source.revision, refresh=self.refresh)
-        listing = hub.list_files(source.location, commit)
-        hub.check_access(source.location)
-        for key in keys:
-            names = _names(source, key)
-            name = next((name for name in names if name in listing.files), None)
-            if name is None:
-                self.problems.append((key, f"{hub.page(source.location)} at {commit[:12]} has no {names[0]}"))
-                continue
-            target = place(verified.root, source, key, PurePosixPath(name).suffix)
-            stated = listing.files[name]
-            self.items.append(HubVideo((key,), stated.size, source.location, commit, name, stated, target, verified))
 
-    def from_archive(self, source: MediaSource, keys: list[str], verified: VerifiedFiles) -> None:
-        path = download.place(source.location)
-        size: int | None = 0
-        if download.recorded(path) is None:
-            _refuse_offline(source)
-            size = download.head(source.location).size
-        self.items.append(Archive(tuple(keys), size, source, verified))
-
-    def from_youtube(self, source: MediaSource, keys: list[str], verified: VerifiedFiles) -> None:
-        _refuse_offline(source)
-        command = yt_dlp()
-        if command is None:
-            raise DataUnavailableError(_NO_YT_DLP)
-        self.items.extend(OnlineVideo((key,), None, source, tuple(command), verified) for key in keys)
-
-    def from_form(self, source: MediaSource, keys: list[str], verified: VerifiedFiles) -> None:
+def _planned(
+    source: MediaSource, keys: list[str], verified: VerifiedFiles, *, refresh: bool
+) -> Iterator[Transfer | Failure]:
+    """Yield the transfers of a source's videos, and what it does not have; DataUnavailableError where none can be had."""
+    if source.kind == "form":
         layout = source.layouts[0] if source.layouts else "{video}"
         folders = source.images and imported(source.images.folders)({"video": keys[0]})
         example = layout.format(video=folders[0] if folders else keys[0])
-        self.problems.append(
-            (
-                _several(keys, source),
-                f"ask for them at {source.location}, then put them into {verified.root} "
-                f"or a folder of REELBENCH_MEDIA, as {example}" + (f" ({source.note})" if source.note else ""),
-            )
+        note = f" ({source.note})" if source.note else ""
+        raise DataUnavailableError(
+            f"ask for them at {source.location}, then put them into {verified.root} or a folder of REELBENCH_MEDIA, as "
+            f"{example}{note}"
         )
-
-
-_PLANNERS: Mapping[str, Callable[[_Builder, MediaSource, list[str], VerifiedFiles], None]] = {
-    "hub": _Builder.from_hub,
-    "archive": _Builder.from_archive,
-    "youtube": _Builder.from_youtube,
-    "form": _Builder.from_form,
-}
+    if source.kind == "hub":
+        commit = hub.resolve_commit(source.location, source.revision, refresh=refresh)
+        listing = hub.list_files(source.location, commit)
+        hub.check_access(source.location)
+        for key in keys:
+            # A repository may hold a few of its videos in another container than the rest.
+            path = (source.path or source.layouts[0]).format(video=key)
+            suffix = PurePosixPath(path).suffix
+            bare = path.removesuffix(suffix) if suffix in media.SUFFIXES else path
+            names = (path, *(bare + suffix for suffix in media.SUFFIXES))
+            name = next((name for name in names if name in listing.files), None)
+            if name is None:
+                yield key, f"{hub.page(source.location)} at {commit[:12]} has no {path}"
+                continue
+            target = place(verified.root, source, key, PurePosixPath(name).suffix)
+            stated = listing.files[name]
+            yield HubVideo((key,), stated.size, source.location, commit, name, stated, target, verified)
+        return
+    fetched = source.kind == "archive" and download.recorded(download.place(source.location)) is not None
+    if hub.offline() and not fetched:
+        raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
+    if source.kind == "archive":
+        yield Archive(tuple(keys), 0 if fetched else download.head(source.location).size, source, verified)
+    elif (command := yt_dlp()) is None:
+        raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
+    else:
+        yield from (OnlineVideo((key,), None, source, tuple(command), verified) for key in keys)
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
@@ -212,22 +193,6 @@ def _is_from(source: MediaSource, key: str, split: str) -> bool:
     return (not source.splits or split in source.splits) and (
         source.matches is None or re.search(source.matches, key) is not None
     )
-
-
-def _several(keys: Sequence[str], source: MediaSource) -> str:
-    return f"{keys[0]} ({source.title})" if len(keys) == 1 else f"{len(keys)} videos ({source.title})"
-
-
-def _names(source: MediaSource, key: str) -> list[str]:
-    # A repository may hold a few of its videos in another container than the rest.
-    path = (source.path or source.layouts[0]).format(video=key)
-    bare = path.removesuffix(PurePosixPath(path).suffix) if PurePosixPath(path).suffix in media.SUFFIXES else path
-    return list(dict.fromkeys((path, *(bare + suffix for suffix in media.SUFFIXES))))
-
-
-def _refuse_offline(source: MediaSource) -> None:
-    if hub.offline():
-        raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
 
 
 def yt_dlp() -> list[str] | None:

@@ -3,9 +3,7 @@
 import logging
 import shutil
 import threading
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +14,6 @@ from reelbench.registry.data.fetch.transfers import Transfer
 from reelbench.registry.errors import DataUnavailableError, ReelbenchError, first_line
 from reelbench.registry.files import is_full
 from reelbench.registry.media import library as media
-from reelbench.registry.spec import BenchmarkSpec
 
 WORKERS = 4
 log = logging.getLogger("reelbench")
@@ -30,14 +27,6 @@ class Progress(Protocol):
 
     def finished(self, what: str) -> None:
         """Count one thing as done, or as failed for good."""
-
-
-class _Quiet:
-    def advance(self, transferred: int) -> None:
-        """Do nothing."""
-
-    def finished(self, what: str) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -56,36 +45,31 @@ def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WOR
         DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
             is running; nothing has been transferred.
     """
-    _refuse_full_disk(plan)
-    if not plan.items:
-        return FetchReport((), plan.here, plan.problems)
-    with _alone(plan.spec):
-        return _transfer(plan, progress or _Quiet(), workers)
-
-
-@contextmanager
-def _alone(spec: BenchmarkSpec) -> Generator[None]:
-    # Two fetches of one benchmark would write the same partial files.
     from filelock import FileLock, Timeout
 
-    path = media.fetched_root(spec) / ".fetch.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    root = folder = media.fetched_root(plan.spec)
+    while not folder.exists():
+        folder = folder.parent
+    if plan.size > (free := shutil.disk_usage(folder).free):
+        raise DataUnavailableError(
+            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
+            "use --limit, or set REELBENCH_HOME to a larger disk"
+        )
+    if not plan.items:
+        return FetchReport((), plan.here, plan.problems)
+    root.mkdir(parents=True, exist_ok=True)
     try:
-        lock = FileLock(path, blocking=False).acquire()
+        # Two fetches of one benchmark would write the same partial files.
+        lock = FileLock(path := root / ".fetch.lock", blocking=False).acquire()
     except Timeout:
-        raise DataUnavailableError(f"{spec.id}: another fetch is running (it holds {path}); wait for it") from None
-    with lock:
-        yield
-
-
-def _transfer(plan: FetchPlan, told: Progress, workers: int) -> FetchReport:
+        raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
     done: list[str] = []
     failed: list[Failure] = list(plan.problems)
     stop = threading.Event()
-    with ThreadPoolExecutor(max_workers=workers) as pool:
+    with lock, ThreadPoolExecutor(max_workers=workers) as pool:
         try:
-            for future in as_completed([pool.submit(_outcomes, item, told, stop) for item in plan.items]):
-                for what, reason in future.result():
+            for future in as_completed([pool.submit(_outcomes, item, progress, stop) for item in plan.items]):
+                for what, reason in future.result().items():
                     if reason is None:
                         done.append(what)
                     else:
@@ -101,17 +85,20 @@ class _StoppedError(Exception):
     """The user stopped the run."""
 
 
-def _outcomes(item: Transfer, told: Progress, stop: threading.Event) -> list[tuple[str, str | None]]:
-    outcomes: list[tuple[str, str | None]] = []
+def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> dict[str, str | None]:
+    """Transfer one item -> each of its names with None, or with the reason why it could not be had."""
+    outcomes: dict[str, str | None] = {}
 
     def note(what: str, reason: str | None) -> None:
-        outcomes.append((what, reason))
-        told.finished(what)
+        outcomes[what] = reason
+        if told is not None:
+            told.finished(what)
 
     def advance(transferred: int) -> None:
         if stop.is_set():
             raise _StoppedError
-        told.advance(transferred)
+        if told is not None:
+            told.advance(transferred)
 
     reason_left = "its transfer ended without it; please report this"
     try:
@@ -119,34 +106,16 @@ def _outcomes(item: Transfer, told: Progress, stop: threading.Event) -> list[tup
             note(what, reason)
     except _StoppedError:
         raise
+    except ReelbenchError as error:
+        reason_left = str(error)
     except Exception as error:  # noqa: BLE001 - one transfer's fault, of whatever kind, must not end the others
-        reason_left = _why(error)
-    known = {what for what, _ in outcomes}
+        reason_left = f"{type(error).__name__}: {first_line(error)}"
+        if isinstance(error, OSError) and is_full(error):
+            where = error.filename or "where videos are kept"
+            reason_left = f"the disk is full ({where}); make room and run the command again"
+        elif not isinstance(error, OSError):
+            log.error("a transfer failed in an unforeseen way", exc_info=error)
     for what in item.names:
-        if what not in known:
+        if what not in outcomes:
             note(what, reason_left)
     return outcomes
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, ReelbenchError):
-        return str(error)
-    if isinstance(error, OSError) and is_full(error):
-        return f"the disk is full ({error.filename or 'where videos are kept'}); make room and run the command again"
-    if not isinstance(error, OSError):
-        log.error("a transfer failed in an unforeseen way", exc_info=error)
-    return f"{type(error).__name__}: {first_line(error)}"
-
-
-def _refuse_full_disk(plan: FetchPlan) -> None:
-    if not plan.size:
-        return
-    folder = media.fetched_root(plan.spec)
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
-    if plan.size > free:
-        raise DataUnavailableError(
-            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
-            "use --limit, or set REELBENCH_HOME to a larger disk"
-        )
