@@ -11,7 +11,7 @@ from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import MINI, is_mini, locate, mini_folder
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.registry.media import playable
-from reelbench.registry.media.library import Library
+from reelbench.registry.media.library import Library, Missing
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -62,7 +62,14 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
             missing: list[str] = []
             if media and not is_mini(split):
                 library = Library(spec, split)
-                missing = list(_missing(library, rows, where))
+                lacking: dict[str, Missing] = {}  # with the first row that asks about a video
+                for row in library.missing(rows):
+                    lacking.setdefault(row.video, row)
+                missing = [
+                    f"{where[row.id]}: the video {video!r} is missing: "
+                    f"{row.broken or f'not in {first_of(list(row.looked_in))}'}"
+                    for video, row in lacking.items()
+                ]
                 found = {row["video"]: path for row in rows if (path := library.find(row))}
                 videos = dict.fromkeys(found.values())
             problems += [*_spans(spec, rows, where, found), *missing]
@@ -85,7 +92,16 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
     """Yield a line for spans that end behind their video, for ones that are all within a second, and for empty ones."""
     if not spec.asks_span or not rows:
         return
-    lengths = _lengths(rows, found)
+    # Seconds, from the row's column or its video's file; rows without either are left out.
+    lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
+    of_files: dict[str, float | None] = {}
+    for row in rows:
+        if row["id"] not in lengths and (video := row["video"]) in found:
+            if video not in of_files:
+                with suppress(MediaError):
+                    of_files[video] = playable.seconds(found[video])
+            if length := of_files.get(video):
+                lengths[row["id"]] = length
     behind = [row for row in rows if max(row["span"]) > lengths.get(row["id"], math.inf) * _SLACK + 1]
     if behind:
         first = behind[0]
@@ -105,28 +121,3 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
     empty = [row for row in rows if any(row["span"][at] == row["span"][at + 1] for at in range(0, len(row["span"]), 2))]
     if empty:
         yield f"{where[empty[0]['id']]}: {number_of(len(empty), 'span')} without length, which nobody can meet"
-
-
-def _lengths(rows: list[Row], found: dict[str, Path]) -> dict[str, float]:
-    """Return the length of each row's video in seconds, from its column or its file; rows without one are left out."""
-    lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
-    of_files: dict[str, float | None] = {}
-    for row in rows:
-        video = row["video"]
-        if row["id"] not in lengths and video in found:
-            if video not in of_files:
-                with suppress(MediaError):
-                    of_files[video] = playable.seconds(found[video])
-            if length := of_files.get(video):
-                lengths[row["id"]] = length
-    return lengths
-
-
-def _missing(library: Library, rows: list[Row], where: dict[str, str]) -> Iterator[str]:
-    """Yield a line for each video that is not here or can't be read, with the first row that asks about it."""
-    said: set[str] = set()
-    for row in library.missing(rows):
-        if row.video not in said:
-            said.add(row.video)
-            why = row.broken or f"not in {first_of(list(row.looked_in))}"
-            yield f"{where[row.id]}: the video {row.video!r} is missing: {why}"

@@ -319,7 +319,9 @@ def explain(error: Exception, repo_id: str, filename: str | None = None) -> Data
     terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
     texts: dict[type[Exception], str] = {
         errors.GatedRepoError: f"the dataset is gated; {terms}",
-        errors.RepositoryNotFoundError: "no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN",
+        errors.RepositoryNotFoundError: (
+            "no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN"
+        ),
         errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
         errors.LocalEntryNotFoundError: local,
         errors.EntryNotFoundError: "no such file there",

@@ -80,7 +80,7 @@ class _Question:
     def row(self, form: AnswerForm | None) -> rows.Row:
         """Return the row; `form` is how the right option is named."""
         row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
-        language = self._optional("language")
+        language = self._value("language") if "language" in self._mapping.columns else None
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
         if self._mapping.options_in_question:
             row["question"] = parted(row["question"], f"{self.where}: question")[0]
@@ -92,34 +92,33 @@ class _Question:
             row["span"] = self._span()
         for facet in self._spec.facets:
             if facet.in_rows:
-                row[facet.name] = self._labels(facet.name)
+                value = self._value(facet.name)
+                separator = self._mapping.separators.get(facet.name)
+                if separator is not None and isinstance(value, str):
+                    value = [part.strip() for part in value.split(separator)]
+                labels = [
+                    as_text(part, f"{self.where}: {facet.name}") for part in (value if is_array(value) else [value])
+                ]
+                row[facet.name] = [label for label in labels if label]
         for column in self._spec.columns:
             row[column.name] = self._extra_value(column.name, column.dtype)
         return row
 
     def _letter(self, form: AnswerForm) -> str:
         options, answer = self.choice
-        at = READINGS[form](options, answer)
-        if at is None:
-            same = [text for text in options.texts if _plain(text) == _plain(answer)]
-            if len(same) > 1:
-                raise InputError(f"{self.where}: the answer {answer!r} is {len(same)} of its options, which are alike")
-            if _SEVERAL.fullmatch(answer) and form == "letter":
-                raise InputError(
-                    f"{self.where}: the answer {answer!r} names several options; no kind has several right ones: leave "
-                    "such rows out"
-                )
-            listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
-            raise InputError(
-                f"{self.where}: the answer {answer!r} is not one of its options ({listed}), read as {form}"
-            )
-        return LETTERS[at]
+        if (at := READINGS[form](options, answer)) is not None:
+            return LETTERS[at]
+        same = [text for text in options.texts if _plain(text) == _plain(answer)]
+        listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
+        what = f"is not one of its options ({listed}), read as {form}"
+        if len(same) > 1:
+            what = f"is {len(same)} of its options, which are alike"
+        elif _SEVERAL.fullmatch(answer) and form == "letter":
+            what = "names several options; no kind has several right ones: leave such rows out"
+        raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
     def _source(self, name: str) -> str | tuple[str, ...]:
         return self._mapping.columns.get(name, name)
-
-    def _optional(self, name: str) -> Any:  # noqa: ANN401 - a cell
-        return self._value(name) if name in self._mapping.columns else None
 
     def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         source = self._source(name)
@@ -127,54 +126,47 @@ class _Question:
             return [cell(self._cells, part, self.where) for part in source]
         if "{" not in source:
             return cell(self._cells, source, self.where)
-        return PLACE.sub(lambda place: self._cell_text(place[1]), source)
 
-    def _cell_text(self, name: str) -> str:
-        text = as_text(cell(self._cells, name, self.where), f"{self.where}: {name}")
-        if text is None:
-            raise InputError(f"{self.where}: {name} is empty")
-        return text
+        def text(place: re.Match[str]) -> str:
+            text = as_text(cell(self._cells, place[1], self.where), f"{self.where}: {place[1]}")
+            if text is None:
+                raise InputError(f"{self.where}: {place[1]} is empty")
+            return text
+
+        return PLACE.sub(text, source)
 
     def _text(self, name: str) -> str:
-        text = as_text(self._value(name), f"{self.where}: {_named(name, self._source(name))}")
+        what = f"{self.where}: {_named(name, self._source(name))}"
+        text = as_text(self._value(name), what)
         if not text or not text.strip():
-            raise InputError(f"{self.where}: {_named(name, self._source(name))} is empty")
+            raise InputError(f"{what} is empty")
         return text.strip() if name in {"id", "video"} else text
 
     def _span(self) -> list[float]:
-        columns = self._mapping.columns
-        unit = self._mapping.span_unit
+        columns, unit, factor = self._mapping.columns, self._mapping.span_unit, 1.0
         if "span" in columns:
             value, where = self._value("span"), f"{self.where}: {_named('span', columns['span'])}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
-        if unit == "clock" and not _is_clock(value):
-            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
-        factor = self._factor(unit)
+        match unit:
+            case "clock":
+                if not _is_clock(value):
+                    raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
+            case "frames":
+                fps = self._mapping.fps  # a number, or a column's name
+                stated = fps if _NUMBER.fullmatch(fps) else cell(self._cells, fps, self.where)
+                rate = seconds(stated, f"{self.where}: fps")
+                if rate <= 0:
+                    raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
+                factor = 1 / rate
+            case "ratio" | "percent":
+                length = seconds(self._value("duration"), f"{self.where}: duration")
+                factor = length / (100 if unit == "percent" else 1)
+            case "milliseconds":
+                factor = 0.001
+            case "seconds":
+                pass
         return [end * factor for end in read_windows(value, where, "seconds" if unit == "clock" else unit)]
-
-    def _factor(self, unit: SpanUnit) -> float:
-        """Return by what a span's ends become seconds."""
-        if unit == "frames":
-            fps = self._mapping.fps
-            rate = (
-                float(fps) if is_number_text(fps) else seconds(cell(self._cells, fps, self.where), f"{self.where}: fps")
-            )
-            if rate <= 0:
-                raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
-            return 1 / rate
-        if unit in ("ratio", "percent"):
-            length = seconds(self._value("duration"), f"{self.where}: duration")
-            return length / (100 if unit == "percent" else 1)
-        return 0.001 if unit == "milliseconds" else 1.0
-
-    def _labels(self, name: str) -> list[str]:
-        value = self._value(name)
-        separator = self._mapping.separators.get(name)
-        if separator is not None and isinstance(value, str):
-            value = [part.strip() for part in value.split(separator)]
-        labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
-        return [label for label in labels if label]
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         value = self._value(name)
@@ -231,6 +223,7 @@ _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
 _RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
 _PAIR = 2
 _BEFORE_START = 0.1
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
 
 
 def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
@@ -255,11 +248,6 @@ def _is_clock(value: Any) -> bool:  # noqa: ANN401 - whatever a cell holds
     if is_array(value) or is_object(value):
         return all(map(_is_clock, value.values() if is_object(value) else value))
     return isinstance(value, str) and (":" in value or not any(char.isdigit() for char in value))
-
-
-def is_number_text(text: str) -> bool:
-    """Return whether a text is a number, and no column's name."""
-    return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None
 
 
 def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[float]:  # noqa: ANN401 - any cell
@@ -387,21 +375,21 @@ def _by_letter(options: Options, answer: str) -> int | None:
     return at if at < len(options.texts) and (same or _plain(letter[3]) == _plain(options.texts[at])) else None
 
 
-def _by_index(options: Options, answer: str, first: int) -> int | None:
-    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
-    return at if 0 <= at < len(options.texts) else None
-
-
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def _by_text(options: Options, answer: str) -> int | None:
-    for texts, wanted in ((options.texts, answer.strip()), (options.raw, answer.strip())):
-        if texts.count(wanted) == 1:
-            return texts.index(wanted)
+    for texts in (options.texts, options.raw):
+        if texts.count(answer.strip()) == 1:
+            return texts.index(answer.strip())
     same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
     return same[0] if len(same) == 1 else None
+
+
+def _by_index(options: Options, answer: str, first: int) -> int | None:
+    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
+    return at if 0 <= at < len(options.texts) else None
 
 
 READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {

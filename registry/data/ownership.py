@@ -94,46 +94,32 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iter
         source: Where they are from; its file is read again where it is here, so `entries` may be a part of it.
         entries: The rows of the result.
     """
-    declared = spec.splits[upstream_split(spec, split)]
+    declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":
         return "owners"
     if is_mini(split):
         known = {_row_sha256(entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
         same = known.issuperset(map(_row_sha256, entries))
     elif spec.mapping is not None and not spec.package:
-        same = _as_declared(spec, split, source)
+        # The rows that the benchmark's own file names.
+        try:
+            same = len(stated) >= _PREFIX and locate(spec.id, split, fetch=False).source.fingerprint.startswith(stated)
+        except ReelbenchError:
+            same = False
     elif not declared.owners_files and declared.owners_rows is None:
         return "unstated"
     else:
-        same = _owners_file(spec, declared.owners_files, source) or (
-            rows_sha256(_all_entries(spec, split, source) or entries) == declared.owners_rows
+        # One of the owners' files, by its bytes, or their rows.
+        known = declared.owners_files
+        same = (f"{spec.id}:" in stated and stated.partition(":")[2] in known) or (
+            len(stated) >= _PREFIX and any(fingerprint(spec, [digest]).startswith(stated) for digest in known)
         )
+        if not same:
+            everything = [entry_of(spec, row) for row in _rows_of(spec, split, source) or ()]
+            same = rows_sha256(everything or entries) == declared.owners_rows
     if same:
         return "owners"
     return "own" if source.kind in {"local", "files"} else "unstated"
-
-
-def _as_declared(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> bool:
-    """Whether a source has the rows that the benchmark's own file names."""
-    try:
-        here = locate(spec.id, split, fetch=False).source.fingerprint
-    except ReelbenchError:
-        return False
-    return len(source.fingerprint) >= _PREFIX and here.startswith(source.fingerprint)
-
-
-def _owners_file(spec: BenchmarkSpec, known: Sequence[str], source: "SourceRecord") -> bool:
-    """Whether a source is one of the owners' files, by its bytes."""
-    stated = source.fingerprint
-    fingerprints = [fingerprint(spec, [digest]) for digest in known]
-    return (f"{spec.id}:" in stated and stated.partition(":")[2] in known) or (
-        len(stated) >= _PREFIX and any(whole.startswith(stated) for whole in fingerprints)
-    )
-
-
-def _all_entries(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> list[Entry]:
-    """Return all rows of the source where it is still here, else nothing."""
-    return [entry_of(spec, row) for row in _rows_of(spec, split, source) or ()]
 
 
 def _rows_of(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> Sequence[rows.Row] | None:

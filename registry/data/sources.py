@@ -53,9 +53,32 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         return _beside(spec, split, source)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
-    if isinstance(source, HubFile):
-        return _from_hub(spec, source, refresh=refresh)
-    return Resolved((url_file(source, refresh=refresh),), "url", source.url)
+    if isinstance(source, UrlFile):
+        from reelbench.registry.data import download
+
+        path = download.place(source.url)
+        if refresh or download.recorded(path) is None:
+            if hub.offline():
+                raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
+            download.download(source.url, path, sha256=source.sha256, again=refresh)
+        return Resolved((path,), "url", source.url)
+    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+    name = next((name for name in source.filenames if hub.in_cache(source.repo_id, name, commit) is not None), None)
+    if name is None:
+        if hub.offline():
+            raise DataUnavailableError(
+                f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
+                f"unset it and run `reelbench data fetch {spec.id}` once, or give a copy with --data or "
+                f"{variable(spec)}"
+            )
+        files = hub.list_files(source.repo_id, commit).files
+        name = next((name for name in source.filenames if name in files), None)
+        if name is None:
+            raise DataUnavailableError(
+                f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
+                f"it has {first_of(sorted(files)) or 'nothing'}; give a copy with --data or {variable(spec)}"
+            )
+    return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)
 
 
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
@@ -175,43 +198,3 @@ def _search(folder: Path, name: str, origin: str) -> Path | None:
         if files:
             return files[0]
     return None
-
-
-def url_file(source: UrlFile, *, refresh: bool = False) -> Path:
-    """Return a URL's file, fetched on first use and checked against its sha256 where the spec states one.
-
-    Raises:
-        DataUnavailableError: It is not here and not available, or its bytes are not those that the spec states.
-    """
-    from reelbench.registry.data import download
-
-    path = download.place(source.url)
-    if refresh or download.recorded(path) is None:
-        if hub.offline():
-            raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
-        download.download(source.url, path, sha256=source.sha256, again=refresh)
-    return path
-
-
-def _from_hub(spec: BenchmarkSpec, source: HubFile, *, refresh: bool) -> Resolved:
-    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
-    for name in source.filenames:
-        if hub.in_cache(source.repo_id, name, commit) is not None:
-            return _hub_file(source, name, commit)
-    if hub.offline():
-        raise DataUnavailableError(
-            f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
-            f"unset it and run `reelbench data fetch {spec.id}` once, or give a copy with --data or {variable(spec)}"
-        )
-    files = hub.list_files(source.repo_id, commit).files
-    for name in source.filenames:
-        if name in files:
-            return _hub_file(source, name, commit)
-    raise DataUnavailableError(
-        f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
-        f"it has {first_of(sorted(files)) or 'nothing'}; give a copy with --data or {variable(spec)}"
-    )
-
-
-def _hub_file(source: HubFile, name: str, commit: str) -> Resolved:
-    return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)

@@ -76,17 +76,15 @@ def plan(
     Raises:
         InputError: The split is unknown, or the user's own data isn't as expected.
     """
-    items: list[Transfer] = []
-    here: list[str] = []
-    problems: list[Failure] = []
     source = sources.split_spec(spec, split).source
     what = f"annotations ({' or '.join(sources.published_files(source))})"
-    if not refresh and sources.present(spec, split, data) is not None:
-        here.append(what)
-    elif sources.user_data(spec, data) is not None:
-        sources.resolve(spec, split, data)
-        here.append(what)
-    else:
+    users = sources.user_data(spec, data) is not None
+    items: list[Transfer] = []
+    here = [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []
+    problems: list[Failure] = []
+    if users:
+        sources.resolve(spec, split, data)  # says what is wrong with it
+    elif not here:
         try:
             size = _annotation_size(spec, source, refresh=refresh)
             items.append(Annotations((what,), size, spec, split, refresh))
@@ -113,11 +111,9 @@ def plan(
     for number, keys in by_source.items():
         place = spec.media[number]
         try:
-            for planned in _planned(place, keys, verified, refresh=refresh):
-                if isinstance(planned, Transfer):
-                    items.append(planned)
-                else:
-                    problems.append(planned)
+            planned = list(_planned(place, keys, verified, refresh=refresh))
+            items += [part for part in planned if isinstance(part, Transfer)]
+            problems += [part for part in planned if not isinstance(part, Transfer)]
         except DataUnavailableError as error:
             several = keys[0] if len(keys) == 1 else f"{len(keys)} videos"
             problems.append((f"{several} ({place.title})", str(error)))
@@ -139,7 +135,7 @@ def _annotation_size(spec: BenchmarkSpec, source: Source, *, refresh: bool) -> i
 def _planned(
     source: MediaSource, keys: list[str], verified: VerifiedFiles, *, refresh: bool
 ) -> Iterator[Transfer | Failure]:
-    """Yield the transfers of a source's videos, and what it does not have; DataUnavailableError where none can be had."""
+    """Yield the transfers of a source's videos, and what it lacks; DataUnavailableError where none can be had."""
     if source.kind == "form":
         layout = source.layouts[0] if source.layouts else "{video}"
         folders = source.images and imported(source.images.folders)({"video": keys[0]})

@@ -3,6 +3,7 @@
 import logging
 import shutil
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Protocol
@@ -89,33 +90,34 @@ def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> d
     """Transfer one item -> each of its names with None, or with the reason why it could not be had."""
     outcomes: dict[str, str | None] = {}
 
-    def note(what: str, reason: str | None) -> None:
-        outcomes[what] = reason
-        if told is not None:
-            told.finished(what)
-
     def advance(transferred: int) -> None:
         if stop.is_set():
             raise _StoppedError
         if told is not None:
             told.advance(transferred)
 
-    reason_left = "its transfer ended without it; please report this"
-    try:
-        for what, reason in item.bring(advance):
-            note(what, reason)
-    except _StoppedError:
-        raise
-    except ReelbenchError as error:
-        reason_left = str(error)
-    except Exception as error:  # noqa: BLE001 - one transfer's fault, of whatever kind, must not end the others
-        reason_left = f"{type(error).__name__}: {first_line(error)}"
-        if isinstance(error, OSError) and is_full(error):
-            where = error.filename or "where videos are kept"
-            reason_left = f"the disk is full ({where}); make room and run the command again"
-        elif not isinstance(error, OSError):
-            log.error("a transfer failed in an unforeseen way", exc_info=error)
-    for what in item.names:
-        if what not in outcomes:
-            note(what, reason_left)
+    def brought() -> Iterator[tuple[str, str | None]]:
+        reason_left = "its transfer ended without it; please report this"
+        try:
+            yield from item.bring(advance)
+        except _StoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one transfer's fault, of whatever kind, must not end the others
+            reason_left = _why(error)
+        yield from ((what, reason_left) for what in item.names if what not in outcomes)
+
+    for what, reason in brought():
+        outcomes[what] = reason
+        if told is not None:
+            told.finished(what)
     return outcomes
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ReelbenchError):
+        return str(error)
+    if isinstance(error, OSError) and is_full(error):
+        return f"the disk is full ({error.filename or 'where videos are kept'}); make room and run the command again"
+    if not isinstance(error, OSError):
+        log.error("a transfer failed in an unforeseen way", exc_info=error)
+    return f"{type(error).__name__}: {first_line(error)}"
