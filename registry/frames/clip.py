@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 
 import av
-from av.container import OutputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
@@ -46,7 +45,11 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
         for picture in chain(pictures, (None,)):
             if picture is not None:
                 if stream is None:
-                    stream = _stream_for(picture, container, lasts)
+                    stream = container.add_stream("libx264", rate=Fraction(CLOCK, lasts), options=dict(_OPTIONS))
+                    stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
+                    stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
+                    stream.codec_context.colorspace = picture.colorspace
+                    stream.codec_context.color_range = picture.color_range
                     beside = opened.enter_context(closing(Beside(sound, container))) if sound else None
                 picture.pts, picture.time_base, picture.pict_type = count * lasts, Fraction(1, CLOCK), 0
                 count += 1
@@ -58,15 +61,6 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
         if beside is not None:
             beside.until(None)
     return count
-
-
-def _stream_for(picture: VideoFrame, container: OutputContainer, lasts: int) -> VideoStream:
-    stream = container.add_stream("libx264", rate=Fraction(CLOCK, lasts), options=dict(_OPTIONS))
-    stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
-    stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
-    stream.codec_context.colorspace = picture.colorspace
-    stream.codec_context.color_range = picture.color_range
-    return stream
 
 
 def repeat_last(source: Path, target: Path) -> None:

@@ -170,25 +170,25 @@ def decode_pictures(
     paths: Sequence[Path], timeline: Timeline, sampling: FrameSampling, *, time_limit: float = 600.0
 ) -> Iterator[Frame]:
     """Yield the frames that `sampling` picks from a video that is there as pictures, all at the first one's size."""
+
+    def decoded(path: Path) -> VideoFrame:
+        with open_container(path) as container:
+            stream = video_stream(container, path)
+            stream.codec_context.thread_count = 1
+            for packet in itertools.chain(packets(container, stream), (None,)):
+                with suppress(FFmpegError, ValueError):
+                    for picture in stream.decode(packet):
+                        return picture
+        raise MediaError(path, "is not a picture that can be decoded; is it complete?")
+
     size = None
     picked: list[int] = sampling.pick(timeline).tolist()
     for frame in picked:
         deadline = Deadline(paths[frame], time_limit, fixed=True)
-        picture = _abandonable(partial(_picture, paths[frame]), deadline)
+        picture = _abandonable(partial(decoded, paths[frame]), deadline)
         if size is None:
             size = sampling.scaled(picture.width, picture.height)
         yield Frame(frame, float(timeline.timestamps[frame]), prepared(picture, size, 0))
-
-
-def _picture(path: Path) -> VideoFrame:
-    with open_container(path) as container:
-        stream = video_stream(container, path)
-        stream.codec_context.thread_count = 1
-        for packet in itertools.chain(packets(container, stream), (None,)):
-            with suppress(FFmpegError, ValueError):
-                for picture in stream.decode(packet):
-                    return picture
-    raise MediaError(path, "is not a picture that can be decoded; is it complete?")
 
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
@@ -237,31 +237,23 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[DecodingRun] | None:
     return [DecodingRun(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
 
 
-def _threads(index: FrameIndex) -> int:
-    room = int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))
-    return max(1, min(allotted(), room))
-
-
 def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadline: Deadline) -> Iterator[Frame]:
     if not len(wanted):
         return
     runs = _plan(index, wanted)
-    threads = _threads(index)
-    if runs is None:
-        work = [DecodingRun(0, tuple(wanted.tolist()))]
-        jobs = [_Job(index, work, size, deadline, threads)]
-    else:
-        readers = min(threads, len(runs))
-        jobs = [_Job(index, runs[number::readers], size, deadline, 1) for number in range(readers)]
-        work = runs
+    threads = max(1, min(allotted(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
+    work = [DecodingRun(0, tuple(wanted.tolist()))] if runs is None else runs
+    readers = 1 if runs is None else min(threads, len(runs))
+    of_each = threads if runs is None else 1
+    jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
     try:
         for job in jobs:
-            job.start()
+            job.thread.start()
         for number in range(len(work)):
             yield from jobs[number % len(jobs)].results()
     finally:
         for job in jobs:
-            job.stop()
+            job.stopped.set()
 
 
 # --- readers -------------------------------------------------------------------------------------------------------
@@ -279,14 +271,8 @@ class _Job:
     ) -> None:
         self._index, self._runs, self._size, self._deadline, self._threads = index, runs, size, deadline, threads
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="reelbench-frames", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
+        self.stopped = threading.Event()
+        self.thread = threading.Thread(target=self._work, name="reelbench-frames", daemon=True)
 
     def results(self) -> Iterator[Frame]:
         """Yield the frames of the next run."""
@@ -299,14 +285,14 @@ class _Job:
             yield item
 
     def _put(self, item: Frame | BaseException | None) -> None:
-        while not self._stopped.is_set():
+        while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._queue.put(item, timeout=0.1)
                 return
         raise _StopError
 
     def _check(self) -> None:
-        if self._stopped.is_set():
+        if self.stopped.is_set():
             raise _StopError
         self._deadline.check()
 

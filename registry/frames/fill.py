@@ -101,17 +101,18 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
                         yield filled
             except BrokenProcessPool:
                 pass
+        # Each in a process of its own: if that dies too, it was this one.
         for suspect in running.values():
-            yield _alone(suspect, work)
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                try:
+                    filled = pool.submit(work, suspect).result()
+                except BrokenProcessPool:
+                    filled = Filled(suspect, error=f"{suspect}: {_DIED}")
+            yield filled
 
 
-def _alone(video: Path, work: Work) -> Filled:
-    """Decode a video in a process of its own: if that dies too, it was this one."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        try:
-            return pool.submit(work, video).result()
-        except BrokenProcessPool:
-            return Filled(video, error=f"{video}: {_DIED}")
+def _remote(work: Work, video: Path) -> Filled:
+    return work(video)
 
 
 def _over_ray(ray: Any, videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:  # noqa: ANN401
@@ -125,17 +126,11 @@ def _over_ray(ray: Any, videos: Sequence[Path], work: Work, workers: int | None)
                 video = waiting.popleft()
                 running[remote.remote(work, video)] = video
             for done in ray.wait(list(running), num_returns=1)[0]:
-                yield _ray_result(ray, done, running.pop(done))
-
-
-def _remote(work: Work, video: Path) -> Filled:
-    return work(video)
-
-
-def _ray_result(ray: Any, done: object, video: Path) -> Filled:  # noqa: ANN401
-    try:
-        return ray.get(done)
-    except ray.exceptions.WorkerCrashedError:
-        return Filled(video, error=f"{video}: {_DIED}")
-    except ray.exceptions.RayError as error:
-        return Filled(video, error=f"{video}: Ray gave it up: {str(error).strip().splitlines()[-1]}")
+                video = running.pop(done)
+                try:
+                    yield ray.get(done)
+                except ray.exceptions.WorkerCrashedError:
+                    yield Filled(video, error=f"{video}: {_DIED}")
+                except ray.exceptions.RayError as error:
+                    why = str(error).strip().splitlines()[-1]
+                    yield Filled(video, error=f"{video}: Ray gave it up: {why}")

@@ -186,55 +186,55 @@ def packets(container: InputContainer, stream: Stream) -> Iterator[av.Packet]:
 
 def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     """Read all packets of a file and decode its first frame; MediaError where there is no frame at all."""
-    table = _Table()
+    pts_of, dts_of, keys_of, shown_of = array("q"), array("q"), array("b"), array("b")
     first: VideoFrame | None = None
-    container = open_container(path)
-    try:
+    with open_container(path) as container:
         stream = video_stream(container, path)
-        sound = bool(container.streams.audio)
         context = stream.codec_context
         context.thread_count = 1
         for packet in packets(container, stream):
             deadline.check()
-            table.add(packet)
-            if first is None:
-                first = _first_frame(stream, packet)
-        if first is None and table.keys:
-            first = _first_frame(stream, None)
+            pts_of.append(_NO_TIME if packet.pts is None else packet.pts)
+            dts_of.append(_NO_TIME if packet.dts is None else packet.dts)
+            keys_of.append(packet.is_keyframe)
+            shown_of.append(not packet.is_discard)
+            first = first or _first_frame(stream, packet)
+        if keys_of:
+            first = first or _first_frame(stream, None)
         if first is None:
             raise MediaError(path, _NOT_ONE)
+        rotation = round(first.rotation / 90) * 90 % 360
+        width, height = (first.height, first.width) if rotation % 180 else (first.width, first.height)
+        held: dict[str, Any] = {"path": path, "codec": context.name, "sound": bool(container.streams.audio)}
+        held |= {"rotation": rotation, "width": width, "height": height}
+        pts, dts, keys = np.array(pts_of, np.int64), np.array(dts_of, np.int64), np.array(keys_of, bool)
+        timed = not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
+        # Where files were joined the clock jumps back by more than a second: such a file plays as it lies.
+        joined = (np.diff(dts[dts != _NO_TIME]) * float(stream.time_base or 1) < -1).any()
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
-        joined = table.falls_back(float(stream.time_base or 1))  # its times are of two clocks: it plays as it lies
-        if table.timed and not joined and not (container.format.name == "avi" and context.has_b_frames):
-            return _from_packets(path, stream, first, table, sound=sound)
-    finally:
-        container.close()
-    deadline.extend(0.05 * len(table.keys))
-    return _from_frames(path, first, deadline, sound=sound)
-
-
-class _Table:
-    """Columns of packets, in order of decoding."""
-
-    def __init__(self) -> None:
-        self.pts, self.dts, self.keys, self.shown = array("q"), array("q"), array("b"), array("b")
-
-    def add(self, packet: av.Packet) -> None:
-        self.pts.append(_NO_TIME if packet.pts is None else packet.pts)
-        self.dts.append(_NO_TIME if packet.dts is None else packet.dts)
-        self.keys.append(packet.is_keyframe)
-        self.shown.append(not packet.is_discard)
-
-    @property
-    def timed(self) -> bool:
-        """Whether every packet has a time of presentation of its own."""
-        pts = np.array(self.pts, np.int64)
-        return not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
-
-    def falls_back(self, unit: float) -> bool:
-        """Whether the clock jumps back by more than a second, as where files were joined; a tick is `unit` seconds."""
-        dts = np.array(self.dts, np.int64)
-        return bool((np.diff(dts[dts != _NO_TIME]) * unit < -1).any())
+        if timed and not joined and not (container.format.name == "avi" and context.has_b_frames):
+            if not keys.any():
+                keys[0] = True
+            shown = np.flatnonzero(np.array(shown_of, bool))
+            order = shown if len(shown) else np.arange(len(pts))
+            order = order[np.argsort(pts[order], kind="stable")]
+            times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
+            header = int(stream.frames or 0)
+            cut = header > len(pts) + 1
+            return FrameIndex(
+                **held,
+                timeline=_timeline(times, keys[order], _fps(stream)),
+                droppable=_droppable(context.name, context.extradata),
+                pts=pts,
+                seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
+                keyframe=keys,
+                order=order,
+                ordinal=False,
+                begins=int(pts[order[0]]) * (stream.time_base or Fraction(1)),
+                notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
+            )
+    deadline.extend(0.05 * len(keys))
+    return _from_frames(path, held, deadline)
 
 
 def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | None:
@@ -245,58 +245,25 @@ def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | 
     return frames[0] if frames else None
 
 
-def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table, *, sound: bool) -> FrameIndex:
-    pts, dts = np.array(table.pts, np.int64), np.array(table.dts, np.int64)
-    keys, shown = np.array(table.keys, bool), np.flatnonzero(np.array(table.shown, bool))
-    if not keys.any():
-        keys[0] = True
-    if not len(shown):
-        shown = np.arange(len(pts))
-    order = shown[np.argsort(pts[shown], kind="stable")]
-    times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
-    header = int(stream.frames or 0)
-    cut = header > len(pts) + 1
-    return FrameIndex(
-        path=path,
-        codec=stream.codec_context.name,
-        **_shape(first),
-        timeline=_timeline(times, keys[order], _fps(stream)),
-        droppable=_droppable(stream.codec_context.name, stream.codec_context.extradata),
-        pts=pts,
-        seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
-        keyframe=keys,
-        order=order,
-        ordinal=False,
-        begins=int(pts[order[0]]) * (stream.time_base or Fraction(1)),
-        sound=sound,
-        notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
-    )
-
-
-def _from_frames(path: Path, first: VideoFrame, deadline: Deadline, *, sound: bool) -> FrameIndex:
+def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameIndex:
     """Decode the whole file to learn what it holds: only where its packets don't tell."""
     keys = array("b")
-    container = open_container(path)
-    try:
+    with open_container(path) as container:
         stream = video_stream(container, path)
         stream.codec_context.thread_type = "AUTO"
         for packet in chain(packets(container, stream), (None,)):
             deadline.check()
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
-        fps, codec = _fps(stream), stream.codec_context.name
+        fps = _fps(stream)
         begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
-    finally:
-        container.close()
     if not keys:  # what comes out alone may not do so beside others, in a decoder of several threads
         raise MediaError(path, _NOT_ONE)
     if not any(keys):
         keys[0] = True
     nothing = np.arange(0)
     return FrameIndex(
-        path=path,
-        codec=codec,
-        **_shape(first),
+        **held,
         timeline=_timeline(np.arange(len(keys)) / fps, np.array(keys, bool), fps),
         droppable=False,
         pts=nothing,
@@ -305,7 +272,6 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline, *, sound: bo
         order=np.arange(len(keys)),
         ordinal=True,
         begins=begins,
-        sound=sound,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
 
@@ -317,12 +283,6 @@ def _fps(stream: VideoStream) -> float:
 def _timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:
     last = float(np.median(np.diff(times[-50:]))) if len(times) > 1 else 1 / fps
     return Timeline(times, keys, float(times[-1]) + last)
-
-
-def _shape(first: VideoFrame) -> dict[str, int]:
-    rotation = round(first.rotation / 90) * 90 % 360
-    width, height = (first.height, first.width) if rotation % 180 else (first.width, first.height)
-    return {"width": width, "height": height, "rotation": rotation}
 
 
 def _droppable(codec: str, extradata: bytes | None) -> bool:

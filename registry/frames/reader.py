@@ -24,18 +24,6 @@ class DecodingRun:
     wanted: tuple[int, ...]
 
 
-def _rising(pictures: Iterator[tuple[int, VideoFrame]], wanted: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
-    """Yield pictures in the order of their frames: a damaged file gives some late, and leaves others out."""
-    due, held = deque(wanted), dict[int, VideoFrame]()
-    for frame, picture in pictures:
-        if due and frame >= due[0]:
-            held[frame] = picture
-        while due and (due[0] in held or len(held) > _HELD):
-            if (frame := due.popleft()) in held:
-                yield frame, held.pop(frame)
-    yield from sorted(held.items())
-
-
 class Reader:
     """An open file with a decoder, which fetches runs of frames."""
 
@@ -49,12 +37,17 @@ class Reader:
 
     def fetch(self, run: DecodingRun) -> Iterator[tuple[int, VideoFrame]]:
         """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
-        yield from _rising(self._as_they_come(run), run.wanted)
+        # A damaged file gives some late, and leaves others out.
+        due, held = deque(run.wanted), dict[int, VideoFrame]()
+        for frame, picture in self._counted(run.wanted) if self._index.ordinal else self._sought(run):
+            if due and frame >= due[0]:
+                held[frame] = picture
+            while due and (due[0] in held or len(held) > _HELD):
+                if (frame := due.popleft()) in held:
+                    yield frame, held.pop(frame)
+        yield from sorted(held.items())
 
-    def _as_they_come(self, run: DecodingRun) -> Iterator[tuple[int, VideoFrame]]:
-        if self._index.ordinal:
-            yield from self._counted(run.wanted)
-            return
+    def _sought(self, run: DecodingRun) -> Iterator[tuple[int, VideoFrame]]:
         left = run.wanted
         # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
         for earlier in range(2):
@@ -87,19 +80,14 @@ class Reader:
         """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
         count, last = 0, wanted[-1]
         chosen = frozenset(wanted)
-        for packet in self._all_packets():
+        for packet in itertools.chain(packets(self._container, self._stream), (None,)):
+            self._check()
             for picture in self._pictures(packet):
                 if count in chosen:
                     yield count, picture
                 count += 1
             if count > last:
                 return
-
-    def _all_packets(self) -> Iterator[av.Packet | None]:
-        for packet in packets(self._container, self._stream):
-            self._check()
-            yield packet
-        yield None
 
     def _pictures(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
         try:
@@ -108,7 +96,7 @@ class Reader:
             return ()  # damaged: the frames after it may still be good
 
     def _packets(self, start: int) -> Iterator[tuple[int, av.Packet]]:
-        """Yield (position, packet) from packet `start` on."""
+        """Yield (position, packet) from packet `start` on, after a seek to somewhere at or before it."""
         for position, packet in self._landed(start):
             self._check()
             if position >= start:

@@ -126,9 +126,17 @@ class FrameSampling:
             case "uniform" | "keyframe":
                 fields["frames"] = _count(spec, argument)
             case "fps":
-                fields["fps"] = _rate(spec, argument)
+                rate = float(argument) if re.fullmatch(_NUMBER, argument) else 0.0
+                if not 1e-6 <= rate <= 1000:  # noqa: PLR2004 - faster than any camera that benchmarks use
+                    _refuse(spec, f"{argument!r} is not a number of frames per second above 0, up to 1000")
+                fields["fps"] = round(rate, 6)
             case "window":
-                fields["start"], fields["end"] = _window(spec, argument)
+                if (match := _WINDOW.fullmatch(argument)) is None:
+                    _refuse(spec, f"{argument!r} is not START-END in seconds")
+                start, end = (round(float(number), 6) for number in match.groups())
+                if end <= start:
+                    _refuse(spec, f"the window {argument!r} is empty")
+                fields |= {"start": start, "end": end}
                 if not rest:
                     _refuse(spec, "the number of frames is missing after the window")
                 fields["frames"] = _count(spec, rest.pop(0))
@@ -227,7 +235,12 @@ class FrameSampling:
             case "keyframe":
                 return _spread(np.flatnonzero(timeline.keyframes), self.frames)
             case "fps":
-                shown = _on_screen(timeline, self.fps or 1.0)
+                # A frame is picked where a multiple of 1/fps falls into [its time, the next one's): counted per frame
+                # and not per multiple, so a damaged file that claims to last for years costs no memory.
+                fps, ends = self.fps or 1.0, np.append(timeline.timestamps[1:], timeline.duration)
+                beyond = np.ceil((ends - _SLACK) * fps)
+                shown = np.flatnonzero(beyond > np.ceil((timeline.timestamps - _SLACK) * fps))
+                shown = shown if len(shown) else np.arange(min(1, n))
                 too_many = self.frames is not None and len(shown) > self.frames
                 return _spread(np.arange(n), self.frames) if too_many else shown
             case "window":
@@ -293,18 +306,6 @@ def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
     return positions[np.linspace(0, len(positions) - 1, count, dtype=int)] if count else positions
 
 
-def _on_screen(timeline: Timeline, fps: float) -> "np.ndarray":
-    import numpy as np
-
-    # A frame is picked where a multiple of 1/fps falls into [its time, the next one's): counted per frame and not per
-    # multiple, so a damaged file that claims to last for years costs no memory.
-    ends = np.append(timeline.timestamps[1:], timeline.duration)
-    first = np.ceil((timeline.timestamps - _SLACK) * fps)
-    beyond = np.ceil((ends - _SLACK) * fps)
-    shown = np.flatnonzero(beyond > first)
-    return shown if len(shown) else np.arange(min(1, len(ends)))
-
-
 def _even(side: float) -> int:
     return max(2, int(side + 0.5) // 2 * 2)
 
@@ -317,23 +318,6 @@ def _count(spec: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
         _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
-
-
-def _rate(spec: str, text: str) -> float:
-    rate = float(text) if re.fullmatch(_NUMBER, text) else 0.0
-    if not 1e-6 <= rate <= 1000:  # noqa: PLR2004 - faster than any camera that benchmarks use
-        _refuse(spec, f"{text!r} is not a number of frames per second above 0, up to 1000")
-    return round(rate, 6)
-
-
-def _window(spec: str, text: str) -> tuple[float, float]:
-    match = _WINDOW.fullmatch(text)
-    if match is None:
-        _refuse(spec, f"{text!r} is not START-END in seconds")
-    start, end = (round(float(number), 6) for number in match.groups())
-    if end <= start:
-        _refuse(spec, f"the window {text!r} is empty")
-    return start, end
 
 
 def time_mark(seconds: float, word: str) -> str:

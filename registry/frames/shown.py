@@ -133,17 +133,13 @@ def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = Fa
     if stored is None:
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
     if library.in_pictures:
-        _check_pictures(stored.images)
+        # The owners' own, which the store passes on as they are: an adapter would fail on a broken one.
+        from PIL import Image
+
+        for path in stored.images:
+            try:
+                with Image.open(path) as image:
+                    image.load()
+            except OSError as error:
+                raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None
     return Shown.of(stored, timed=wanted.times == "text", subtitles=said)
-
-
-def _check_pictures(paths: tuple[Path, ...]) -> None:
-    """Open the owners' own pictures, which the store passes on as they are: an adapter would fail on a broken one."""
-    from PIL import Image
-
-    for path in paths:
-        try:
-            with Image.open(path) as image:
-                image.load()
-        except OSError as error:
-            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import av
-from av.audio.stream import AudioStream
-from av.container import InputContainer, OutputContainer
+from av.container import OutputContainer
 from av.error import FFmpegError
 
 from reelbench.registry.errors import first_line
@@ -15,6 +14,7 @@ from reelbench.registry.frames.index import open_container, packets
 
 if TYPE_CHECKING:
     from av.audio.codeccontext import AudioCodecContext
+    from av.audio.stream import AudioStream
 
 
 def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | None) -> str | None:
@@ -32,35 +32,27 @@ def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | No
         if stream is None or cast("AudioCodecContext | None", stream.codec_context) is None:
             return "its codec is unknown"
         try:
-            written = _copied(source, stream, target, start, end)
+            with av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as copy:
+                out = copy.add_stream_from_template(stream)
+                for packet in packets(source, stream):
+                    step = packet.time_base or Fraction(1)
+                    if end is not None:
+                        at = packet.pts if packet.pts is not None else packet.dts
+                        lasts = 2 * (packet.duration or 0)
+                        if at is None or not at < int(end / step) or not at + lasts > int(start / step):
+                            continue
+                    shift = round(start / step)
+                    packet.pts = None if packet.pts is None else packet.pts - shift
+                    packet.dts = None if packet.dts is None else packet.dts - shift
+                    packet.stream = out
+                    copy.mux(packet)
+                    written += 1
         except (FFmpegError, ValueError) as error:
             target.unlink(missing_ok=True)
             return f"{stream.codec_context.name} can't be copied into an mp4 ({first_line(error)})"
     if not written:
         target.unlink(missing_ok=True)
     return None
-
-
-def _copied(source: InputContainer, stream: AudioStream, target: Path, start: Fraction, end: Fraction | None) -> int:
-    written = 0
-    with av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as copy:
-        out = copy.add_stream_from_template(stream)
-        for packet in packets(source, stream):
-            step = packet.time_base or Fraction(1)
-            if end is not None and not _sounds(packet, int(start / step), int(end / step)):
-                continue
-            shift = round(start / step)
-            packet.pts = None if packet.pts is None else packet.pts - shift
-            packet.dts = None if packet.dts is None else packet.dts - shift
-            packet.stream = out
-            copy.mux(packet)
-            written += 1
-    return written
-
-
-def _sounds(packet: av.Packet, start: int, end: int) -> bool:
-    at = packet.pts if packet.pts is not None else packet.dts
-    return at is not None and at < end and at + 2 * (packet.duration or 0) > start
 
 
 class Beside:

@@ -14,8 +14,8 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,16 @@ class FrameStore:
         self, root: Path | str | None = None, *, cap_bytes: int | None = None, time_limit: float | None = None
     ) -> None:
         self.root = Path(root) if root is not None else home() / "frames"
-        self.cap_bytes = cap_bytes if cap_bytes is not None else _cap_from_environment()
+        if cap_bytes is None:
+            text = settings.FRAMES_CAP_GB.get()
+            try:
+                cap = float(text)
+            except ValueError:
+                cap = -1.0
+            if not 0 < cap < float("inf"):
+                raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
+            cap_bytes = int(cap * 1e9)
+        self.cap_bytes = cap_bytes
         self._time_limit = time_limit
         self._failed: dict[str, MediaError] = {}
         self._guard = threading.Lock()
@@ -74,9 +83,24 @@ class FrameStore:
         `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
-        _must_decode(sampling)
         key = _key(_fingerprint(video), sampling)
-        return self._entry(key, even, video, lambda aside: self._decode(video, sampling, key, aside))
+
+        def build(aside: Path) -> StoredFrames:
+            from reelbench.registry.frames.decoder import VideoFile
+
+            began = time.monotonic()
+            opened = VideoFile(video, time_limit=self._time_limit)
+            audio, note, sound = copied_sound(opened, sampling, aside)
+            notes = (*opened.info.notes, note) if note else opened.info.notes
+            frames = opened.frames(sampling)
+            stored = write_frames(
+                aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
+            )
+            seconds = time.monotonic() - began
+            logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
+            return stored
+
+        return self._entry(key, even, video, build)
 
     def get_images(
         self,
@@ -93,11 +117,23 @@ class FrameStore:
         With `as=images` and no `size` these are the files given, and nothing is written. InputError where times and
         pictures don't fit together; MediaError where a picture can't be read.
         """
+        import numpy as np
+
         sampling = sampling.decoded
-        _must_decode(sampling)
         paths = tuple(Path(image) for image in images)
-        timeline = _picture_timeline(paths, timestamps, fps)
-        if sampling.form == "images" and sampling.size is None:
+        if not paths:
+            raise InputError("no pictures were given to take frames from")
+        if (timestamps is None) == (fps is None):
+            raise ValueError("give either the pictures' timestamps or their fps")
+        times = [number / fps for number in range(len(paths))] if fps else [float(at) for at in timestamps or ()]
+        steps = [after - before for before, after in itertools.pairwise(times)]
+        if len(times) != len(paths) or any(step <= 0 for step in steps):
+            what = f"{len(paths)} pictures need as many rising timestamps, not {len(times)}"
+            raise InputError(f"{paths[0].parent}: {what}")
+        array = np.array(times) - times[0]
+        lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
+        timeline = Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
+        if sampling.decodes and sampling.form == "images" and sampling.size is None:
             return originals(paths, sampling, timeline, even)
         marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
         key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
@@ -120,7 +156,6 @@ class FrameStore:
 
     def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        _must_decode(sampling)
         key = _key(_fingerprint(Path(video)), sampling.decoded)
         return entries.read(self.root / key[:2] / key)
 
@@ -144,8 +179,15 @@ class FrameStore:
         return entries.read(twin) or self._built(twin, source, lambda aside: write_with_repeat(stored, aside))
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+        from filelock import FileLock
+
         key = folder.name
-        with self._locked(key):
+        locks = self.root / ".locks"
+        try:
+            locks.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReelbenchError(f"{locks}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
+        with FileLock(locks / f"{key}.lock"):
             stored = entries.read(folder)
             if stored is not None:
                 return stored
@@ -177,30 +219,6 @@ class FrameStore:
             raise ReelbenchError(f"{folder}: frames were removed while they were being stored; is another clearing it?")
         self._make_room(entries.size(folder))
         return stored
-
-    def _decode(self, video: Path, sampling: FrameSampling, key: str, aside: Path) -> StoredFrames:
-        from reelbench.registry.frames.decoder import VideoFile
-
-        began = time.monotonic()
-        opened = VideoFile(video, time_limit=self._time_limit)
-        audio, note, sound = copied_sound(opened, sampling, aside)
-        notes = (*opened.info.notes, note) if note else opened.info.notes
-        frames = opened.frames(sampling)
-        stored = write_frames(aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound)
-        logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, time.monotonic() - began)
-        return stored
-
-    @contextmanager
-    def _locked(self, key: str) -> Generator[None]:
-        from filelock import FileLock
-
-        folder = self.root / ".locks"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ReelbenchError(f"{folder}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
-        with FileLock(folder / f"{key}.lock"):
-            yield
 
     # --- size --------------------------------------------------------------------------------------------------
 
@@ -235,14 +253,10 @@ class FrameStore:
                 break
             self._remove(entry)
             total -= size
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Remove what killed processes left half-written or half-removed."""
-        day_ago = time.time() - 86_400
+        # What killed processes left half-written or half-removed.
         for left in (*self.root.glob("[0-9a-f][0-9a-f]/.*.tmp"), *self.root.glob(".gone-*")):
             with suppress(OSError):
-                if left.stat().st_mtime < day_ago:
+                if left.stat().st_mtime < time.time() - 86_400:
                     shutil.rmtree(left, ignore_errors=True)
 
     def _remove(self, entry: Path) -> None:
@@ -253,11 +267,6 @@ class FrameStore:
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
-
-
-def _must_decode(sampling: FrameSampling) -> None:
-    if not sampling.decodes:
-        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
 
 
 def _fingerprint(path: Path) -> str:
@@ -277,37 +286,7 @@ def _fingerprint(path: Path) -> str:
 
 
 def _key(fingerprint: str, sampling: FrameSampling) -> str:
+    if not sampling.decodes:
+        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
     return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
-
-
-def _cap_from_environment() -> int:
-    text = settings.FRAMES_CAP_GB.get()
-    try:
-        cap = float(text)
-    except ValueError:
-        cap = -1.0
-    if not 0 < cap < float("inf"):
-        raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
-    return int(cap * 1e9)
-
-
-# --- videos that are there as pictures -----------------------------------------------------------------------------
-
-
-def _picture_timeline(paths: tuple[Path, ...], timestamps: Sequence[float] | None, fps: float | None) -> Timeline:
-    import numpy as np
-
-    if not paths:
-        raise InputError("no pictures were given to take frames from")
-    if (timestamps is None) == (fps is None):
-        raise ValueError("give either the pictures' timestamps or their fps")
-    times = (
-        [number / fps for number in range(len(paths))] if fps is not None else [float(at) for at in timestamps or ()]
-    )
-    steps = [after - before for before, after in itertools.pairwise(times)]
-    if len(times) != len(paths) or any(step <= 0 for step in steps):
-        raise InputError(f"{paths[0].parent}: {len(paths)} pictures need as many rising timestamps, not {len(times)}")
-    lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
-    array = np.array(times) - times[0]
-    return Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)

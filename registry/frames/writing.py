@@ -41,7 +41,9 @@ def write_frames(
         for frame in frames:
             timestamps.append(frame.timestamp)
             size = (frame.picture.width, frame.picture.height)
-            _check_sides(size, sampling)
+            if max(size) > (longest := _LONGEST[sampling.form]):
+                most = f"as={sampling.form} holds up to {longest} a side; give size="
+                raise ValueError(f"{size[0]} x {size[1]} pixels, {most}")
             yield frame
 
     if sampling.form == "clip":
@@ -50,9 +52,11 @@ def write_frames(
         if sound is not None:
             sound.unlink()
     else:
+        from PIL import Image
+
         for number, frame in enumerate(noted()):
             names.append(f"{number:05d}.jpg")
-            _save_jpeg(frame, aside / names[-1])
+            Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
     if len(timestamps) < picked:
         notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
     asked = sampling.asked(timeline)
@@ -89,18 +93,6 @@ def copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tu
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)
-
-
-def _check_sides(size: tuple[int, int], sampling: FrameSampling) -> None:
-    longest = _LONGEST[sampling.form]
-    if max(size) > longest:
-        raise ValueError(f"{size[0]} x {size[1]} pixels, as={sampling.form} holds up to {longest} a side; give size=")
-
-
-def _save_jpeg(frame: "Frame", path: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(frame.rgb).save(path, format="JPEG", quality=95, subsampling=0)
 
 
 def write_with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:

@@ -215,11 +215,19 @@ class Library:
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
+        from reelbench.registry.media import playable
+
+        def look(files: tuple[Path, ...]) -> None:
+            for path in files:
+                self._broken[files] = playable.broken(path)
+                if self._broken[files] is None:
+                    return
+
         looked_in = tuple(str(root) for root in self.roots)
         found = [(row["id"], row["video"], self._files(row)) for row in rows]
         if not is_mini(self.split):
             with ThreadPoolExecutor(max_workers=_PROBES) as pool:
-                list(pool.map(self._why_broken, dict.fromkeys(files for _, _, files in found)))
+                list(pool.map(look, dict.fromkeys(files for _, _, files in found)))
         return [
             Missing(name, video, looked_in, self._broken.get(files))
             for name, video, files in found
@@ -279,14 +287,6 @@ class Library:
         found = self.find(row)
         return (found,) if found else ()
 
-    def _why_broken(self, files: tuple[Path, ...]) -> None:
-        from reelbench.registry.media import playable
-
-        for path in files:
-            self._broken[files] = playable.broken(path)
-            if self._broken[files] is None:
-                return
-
     def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
         search = self.roots
         if is_mini(self.split):
@@ -298,10 +298,17 @@ class Library:
                 found = [
                     picture
                     for folder in folders
-                    for picture in self._numbered(_inside(self.spec, root, layout, folder), images)
+                    for picture in self._numbered(root / layout.format(video=folder), images)
                 ]
-                if found:
-                    return _on_time(found, images)
+                # Two shots may hold the same moment: a number that does not rise is not shown again.
+                rising: list[tuple[int, Path]] = []
+                for number, path in found:
+                    if not rising or number > rising[-1][0]:
+                        rising.append((number, path))
+                if rising:
+                    first = rising[0][0]
+                    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
+                    return PictureSequence(tuple(path for _, path in rising), times, images.fps)
         return None
 
     def _image_source(self) -> MediaSource | None:
@@ -327,24 +334,8 @@ class Library:
         return self._listings[folder]
 
 
-def _inside(spec: BenchmarkSpec, root: Path, layout: str, folder: str) -> Path:
-    _check_key(spec, folder)
-    return root / layout.format(video=folder)
-
-
 def _check_key(spec: BenchmarkSpec, key: str) -> None:
     try:
         inside(Path(), key)
     except InputError as error:
         raise InputError(f"{spec.id}: media key {error}") from None
-
-
-def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> PictureSequence:
-    # Two shots may hold the same moment: a number that does not rise is not shown again.
-    rising: list[tuple[int, Path]] = []
-    for number, path in found:
-        if not rising or number > rising[-1][0]:
-            rising.append((number, path))
-    first = rising[0][0]
-    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
-    return PictureSequence(tuple(path for _, path in rising), times, images.fps)

@@ -40,28 +40,26 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
 
 def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
     """Return the root under which each of a mini row's folders holds numbered pictures, made where they are not yet."""
+    from av import CodecContext
+
     root = folder(benchmark)
     for name in folders:
         path = root / layout.format(video=name)
-        if not path.is_dir():
-            with written_aside(path) as aside:
-                aside.mkdir(parents=True)
-                _write_pictures(aside, name)
+        if path.is_dir():
+            continue
+        # Shots follow one another: the number says where in the episode a picture is.
+        first = int(name.rpartition("/")[2] or 0) * PICTURES * NUMBER_STEP
+        with written_aside(path) as aside:
+            aside.mkdir(parents=True)
+            for number in range(PICTURES):
+                encoder = cast("VideoCodecContext", CodecContext.create("mjpeg", "w"))
+                encoder.width, encoder.height, encoder.pix_fmt = WIDTH, HEIGHT, "yuvj420p"
+                encoder.time_base = Fraction(1, 25)
+                frame = _drawn(name, number, PICTURES).reformat(format="yuvj420p")
+                frame.pts = 0
+                data = b"".join(bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture))
+                (aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg").write_bytes(data)
     return root
-
-
-def _write_pictures(folder: Path, key: str) -> None:
-    from av import CodecContext
-
-    # Shots follow one another: the number says where in the episode a picture is.
-    first = int(key.rpartition("/")[2] or 0) * PICTURES * NUMBER_STEP
-    for number in range(PICTURES):
-        encoder = cast("VideoCodecContext", CodecContext.create("mjpeg", "w"))
-        encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = WIDTH, HEIGHT, "yuvj420p", Fraction(1, 25)
-        frame = _drawn(key, number, PICTURES).reformat(format="yuvj420p")
-        frame.pts = 0
-        data = b"".join(bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture))
-        (folder / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg").write_bytes(data)
 
 
 def write_clip(path: Path, key: str, seconds: float) -> None:

@@ -152,7 +152,10 @@ def serve(served: Served) -> None:
             asked = tools[call.name].model_validate(call.arguments or {})
             return types.CallToolResult(content=await asyncio.to_thread(_answer, served, asked))
         except (ReelbenchError, ValidationError, OSError) as error:
-            return types.CallToolResult(content=[types.TextContent(text=_line(error))], is_error=True)
+            # One line, without the places of files.
+            line = error.reason if isinstance(error, MediaError) else first_line(error)
+            line = first_wrong_field(error) if isinstance(error, ValidationError) else line
+            return types.CallToolResult(content=[types.TextContent(text=line)], is_error=True)
 
     server = Server(
         "reelbench",
@@ -196,10 +199,3 @@ def _answer(served: Served, asked: Named) -> "list[types.ContentBlock]":
             types.ImageContent(data=b64encode(picture.read_bytes()).decode(), mime_type=kind),
         ]
     return [*content, *(types.TextContent(text=f"note: {note}") for note in stored.notes)]
-
-
-def _line(error: Exception) -> str:
-    """Return an error as an agent gets it: one line, without the places of files."""
-    if isinstance(error, ValidationError):
-        return first_wrong_field(error)
-    return error.reason if isinstance(error, MediaError) else first_line(error)

@@ -39,7 +39,12 @@ def read(path: Path) -> list[Cue]:
     if not cues:
         raise MediaError(path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)")
     if _WORD_BY_WORD in text:
-        cues = _unrolled(cues)
+        # Rolling captions: each line once, from when it first appears.
+        shown: list[str] = []
+        for number, cue in enumerate(cues):
+            lines = [line.strip() for line in cue.text.split("\n") if line.strip()]
+            cues[number] = replace(cue, text="\n".join(line for line in lines if line not in shown))
+            shown = lines
     told = (replace(cue, text=" ".join(cue.text.split())) for cue in cues)
     return sorted((cue for cue in told if cue.text), key=lambda cue: (cue.start, cue.end))
 
@@ -74,15 +79,3 @@ def _cues(text: str) -> Iterator[Cue]:
 def _seconds(times: re.Match[str], which: int) -> float:
     hours, minutes, seconds = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
     return 3600 * hours + 60 * minutes + seconds + float(f"0.{times[f'f{which}'] or 0}")
-
-
-def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
-    """Return rolling captions with each line once, from when it first appears."""
-    shown: list[str] = []
-    unrolled: list[Cue] = []
-    for cue in cues:
-        lines = [line.strip() for line in cue.text.split("\n") if line.strip()]
-        new = [line for line in lines if line not in shown]
-        shown = lines
-        unrolled.append(replace(cue, text="\n".join(new)))
-    return unrolled
