@@ -1,7 +1,7 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -26,12 +26,6 @@ _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
 
 
-def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
-    if is_object(value):
-        return [*value, *value.values()]
-    return value if is_array(value) else ()
-
-
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value; ValueError where a number in it is not finite or larger than any setting, or a text long."""
     level: list[Any] = [value]
@@ -43,7 +37,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > bounds.TEXT:
                 raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
-        level = [inner for part in level for inner in _parts(part)]
+        level = [
+            inner
+            for part in level
+            for inner in ([*part, *part.values()] if is_object(part) else part if is_array(part) else ())
+        ]
     return value
 
 
@@ -108,15 +106,12 @@ def wrong_fields(error: ValidationError) -> list[str]:
 def first_wrong_field(error: ValidationError) -> str:
     """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
     first = error.errors()[0]
-    value = "" if first["type"] == "missing" else f" (found {_shown(first['input'])})"
-    return ("field " if first["loc"] else "") + _line(first) + value
-
-
-def _shown(value: object) -> str:
     try:
-        return f"{value!r:.60}"
-    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no list within lists
-        return f"{type(value).__name__}, too long to be shown"
+        shown = f"{first['input']!r:.60}"
+    except (ValueError, RecursionError):  # no number of more than 4,300 digits has a text, and no list within lists
+        shown = f"{type(first['input']).__name__}, too long to be shown"
+    value = "" if first["type"] == "missing" else f" (found {shown})"
+    return ("field " if first["loc"] else "") + _line(first) + value
 
 
 def _line(problem: ErrorDetails) -> str:

@@ -34,7 +34,9 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     except (OSError, RuntimeError, ValueError):  # a circle of links, a null: no file
         raise InputError(f"{_shown(path)}: can't be a file's name, or its links go in a circle") from None
     users = [*allowed(folder), *also, *(settings.MEDIA.paths if media else ())]
-    if any(real.is_relative_to(place) for place in (here, *_blobs(here), *(user.resolve() for user in users))):
+    # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has links to.
+    blobs = [place.parent / "blobs" for place in here.parents if place.name == "snapshots"]
+    if any(real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))):
         return path
     where = real if real.is_dir() else real.parent
     raise InputError(
@@ -61,11 +63,6 @@ def allow(folder: Path, outside: Path) -> None:
 
 def _list() -> Path:
     return home() / "allowed_outside.json"
-
-
-def _blobs(folder: Path) -> list[Path]:
-    """Where the Hub's client keeps what a snapshot of a repository, in which `folder` lies, has links to."""
-    return [place.parent / "blobs" for place in folder.parents if place.name == "snapshots"]
 
 
 def _shown(path: Path) -> str:

@@ -136,11 +136,31 @@ class Registry:
         own = _declared(json.dumps(record.declaration, sort_keys=True))
         if own.id != record.id:
             raise InputError(f"is of {own.id!r}, and the result is of {record.id!r}")
-        return known if known is not None and _rules(known) == _rules(own) else own
+
+        def rules(spec: BenchmarkSpec) -> tuple[object, ...]:
+            # What numbers and labels follow from; titles and the like may be put otherwise.
+            facets = [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
+            return spec.version, scoring_sha256(spec), facets
+
+        return known if known is not None and rules(known) == rules(own) else own
 
     def task_that(self, holds: Callable[[TaskSpec], bool]) -> tuple[BenchmarkSpec, TaskSpec] | None:
         """Return the first task of which something holds, with its benchmark; None where there is none."""
         return next(((spec, task) for spec in self.specs.values() for task in spec.tasks if holds(task)), None)
+
+
+def _files() -> Iterator[Path]:
+    """Yield the `benchmark.yaml` files of the folders that the user names for good."""
+    for folder in settings.BENCHMARKS.paths:
+        if not folder.is_dir():
+            log.warning("%s: %s is no folder", settings.BENCHMARKS.name, folder)
+        own = folder / benchmark_file.NAME
+        yield from map(Path.absolute, [own] if own.is_file() else sorted(folder.glob(f"*/{benchmark_file.NAME}")))
+
+
+@lru_cache(maxsize=256)
+def _declared(document: str) -> BenchmarkSpec:
+    return declared(json.loads(document))
 
 
 def _names(spec: BenchmarkSpec) -> set[str]:
@@ -149,27 +169,6 @@ def _names(spec: BenchmarkSpec) -> set[str]:
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == "reelbench"
-
-
-def _files() -> Iterator[Path]:
-    """Yield the `benchmark.yaml` files of the folders that the user names for good."""
-    for folder in settings.BENCHMARKS.paths:
-        if not folder.is_dir():
-            log.warning("%s: %s is no folder", settings.BENCHMARKS.name, folder)
-        elif (folder / benchmark_file.NAME).is_file():
-            yield (folder / benchmark_file.NAME).absolute()
-        else:
-            yield from sorted(file.absolute() for file in folder.glob(f"*/{benchmark_file.NAME}"))
-
-
-@lru_cache(maxsize=256)
-def _declared(document: str) -> BenchmarkSpec:
-    return declared(json.loads(document))
-
-
-def _rules(spec: BenchmarkSpec) -> tuple[object, ...]:
-    """Return the rules that numbers and labels follow from; titles and the like may be put otherwise."""
-    return spec.version, scoring_sha256(spec), [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
 
 
 # --- this process's -------------------------------------------------------------------------------------------------

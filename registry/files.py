@@ -107,17 +107,6 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
         os.fsync(file.fileno())
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Let two paths change places in one step; False where the system, or the file system, has none such."""
-    import ctypes
-
-    try:
-        rename = ctypes.CDLL(None).renameat2  # no module of Python's has it
-    except (AttributeError, OSError, TypeError):
-        return False
-    return rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
-
-
 @contextmanager
 def replaced(folder: Path) -> Generator[Path]:
     """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
@@ -130,7 +119,15 @@ def replaced(folder: Path) -> Generator[Path]:
         yield aside
         if not folder.exists():
             aside.rename(folder)
-        elif not _exchanged(aside, folder):
+            return
+        import ctypes
+
+        # Both change places in one step, where the system and the file system can; no module of Python's has it.
+        exchanged = False
+        with suppress(AttributeError, OSError, TypeError):
+            rename = ctypes.CDLL(None).renameat2
+            exchanged = rename(_HERE, os.fsencode(aside), _HERE, os.fsencode(folder), _EXCHANGE) == 0
+        if not exchanged:
             folder.rename(old)
             try:
                 aside.rename(folder)
@@ -260,7 +257,12 @@ class Decoder:
             self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
             if text.count("[") + text.count("{") > bounds.DEPTH:
-                self._refuse_deep(value)
+                level = [value]
+                for _ in range(bounds.DEPTH):
+                    parts = (part.values() if isinstance(part, dict) else part for part in level)
+                    level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
+                if level:
+                    raise self._too_deep()
             return _valid(value) if self._half else value
         except RecursionError:
             raise self._too_deep() from None
@@ -281,19 +283,6 @@ class Decoder:
             key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             log.warning("%s: the key %.80r occurs twice in one object; the last one counts", self._where, key)
         return made
-
-    def _refuse_deep(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        level = [value]
-        for _ in range(bounds.DEPTH):
-            level = [
-                part
-                for container in level
-                for part in (container.values() if isinstance(container, dict) else container)
-                if isinstance(part, dict | list)
-            ]
-            if not level:
-                return
-        raise self._too_deep()
 
     def _too_deep(self) -> InputError:
         what = f"lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"

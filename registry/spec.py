@@ -446,6 +446,13 @@ class BenchmarkSpec(Declared):
             object.__setattr__(self, name, getattr(self, name) or place)
         super().__post_init__()
         self._check()
+        given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
+        given += self.judge.criteria if self.judge else ()
+        for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
+            how = metric.aggregate
+            if isinstance(how, Mean | Macro) and how.column not in given:
+                what = f"{metric.name} is over the column {how.column!r}"
+                raise InputError(f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}")
 
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
@@ -472,13 +479,3 @@ class BenchmarkSpec(Declared):
                 raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
         if (self.judge is None) != ("llm_judge" not in self.kinds):
             raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")
-        self._check_columns()
-
-    def _check_columns(self) -> None:
-        given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
-        given += self.judge.criteria if self.judge else ()
-        for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
-            how = metric.aggregate
-            if isinstance(how, Mean | Macro) and how.column not in given:
-                what = f"{metric.name} is over the column {how.column!r}"
-                raise InputError(f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, TypeVar
 
 from reelbench.registry.errors import InputError, ReelbenchError, installing
@@ -162,16 +162,12 @@ def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: 
         pool.shutdown(cancel_futures=True)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    _interrupted.set()
-
-
 def _follow_caller() -> None:
     """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
 
     It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
     """
-    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGINT, lambda *_: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
     if caller := parent_process():
