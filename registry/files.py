@@ -257,10 +257,10 @@ class Decoder:
             self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
             if text.count("[") + text.count("{") > bounds.DEPTH:
-                level = [value]
+                level: list[Any] = [value]
                 for _ in range(bounds.DEPTH):
-                    parts = (part.values() if isinstance(part, dict) else part for part in level)
-                    level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
+                    inner = [part for whole in level for part in (whole.values() if is_object(whole) else whole)]
+                    level = [part for part in inner if is_object(part) or is_array(part)]
                 if level:
                     raise self._too_deep()
             return _valid(value) if self._half else value

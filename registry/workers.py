@@ -167,7 +167,7 @@ def _follow_caller() -> None:
 
     It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
     """
-    signal.signal(signal.SIGINT, lambda *_: _interrupted.set())
+    signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
     if caller := parent_process():

@@ -8,7 +8,7 @@ there.
 import time
 from array import array
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -188,7 +188,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     """Read all packets of a file and decode its first frame; MediaError where there is no frame at all."""
     pts_of, dts_of, keys_of, shown_of = array("q"), array("q"), array("b"), array("b")
     first: VideoFrame | None = None
-    with open_container(path) as container:
+    with closing(open_container(path)) as container:
         stream = video_stream(container, path)
         context = stream.codec_context
         context.thread_count = 1
@@ -248,7 +248,7 @@ def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | 
 def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameIndex:
     """Decode the whole file to learn what it holds: only where its packets don't tell."""
     keys = array("b")
-    with open_container(path) as container:
+    with closing(open_container(path)) as container:
         stream = video_stream(container, path)
         stream.codec_context.thread_type = "AUTO"
         for packet in chain(packets(container, stream), (None,)):

@@ -58,10 +58,11 @@ def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WOR
         )
     if not plan.items:
         return FetchReport((), plan.here, plan.problems)
+    path = root / ".fetch.lock"
     root.mkdir(parents=True, exist_ok=True)
     try:
         # Two fetches of one benchmark would write the same partial files.
-        lock = FileLock(path := root / ".fetch.lock", blocking=False).acquire()
+        lock = FileLock(path, blocking=False).acquire()
     except Timeout:
         raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
     done: list[str] = []
