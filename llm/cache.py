@@ -32,7 +32,7 @@ from reelbench.llm.pacing import Pacer
 from reelbench.llm.patience import opened_patiently
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import Claimed, ReplyStore, StoredReply
+from reelbench.llm.store import Claimed, SqlStore, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 _T = TypeVar("_T")
@@ -249,7 +249,7 @@ class ReplyCache:
                 await asyncio.sleep(self.store.lease / 6)
 
 
-def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
     """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
 
     Raises:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from reelbench.llm.store import ReplyStore, StoredReply
+from reelbench.llm.store import SqlStore, StoredReply
 from reelbench.registry.progress import Show, no_show
 
 _AT_ONCE = 500
@@ -19,7 +19,7 @@ class Copied:
     damaged: int = 0
 
 
-def copy(source: ReplyStore, target: ReplyStore, show: Show = no_show) -> Copied:
+def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     """Copy all replies as they are; what is there already isn't sent again, so a copy that was stopped goes on.
 
     A reply that an earlier version may have edited counts as damaged: where it is needed it is asked again.

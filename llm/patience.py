@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from reelbench.llm.spool import Spool
-from reelbench.llm.store import AwayError, ReplyStore, StoredReply
+from reelbench.llm.store import AwayError, SqlStore, StoredReply
 from reelbench.registry.errors import ReelbenchError, number_of
 
 _T = TypeVar("_T")
 _AGAIN = 0.25  # seconds between looks at whether a server is back
 
 
-def opened_patiently(opening: Callable[[], ReplyStore], note: Callable[[str], None], patience: float) -> ReplyStore:
+def opened_patiently(opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float) -> SqlStore:
     """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
 
     Raises:
@@ -36,13 +36,13 @@ def opened_patiently(opening: Callable[[], ReplyStore], note: Callable[[str], No
                 raise ReelbenchError(f"{error}, for {patience:g} s (--cache-patience); run again") from None
             time.sleep(_AGAIN)
         else:
-            return cast("ReplyStore", PatientStore(store, note, patience)) if store.is_remote else store
+            return cast("SqlStore", PatientStore(store, note, patience)) if store.is_remote else store
 
 
 class PatientStore:
     """A store whose every method waits for its server; ReelbenchError where that stays away, or refuses."""
 
-    def __init__(self, store: ReplyStore, note: Callable[[str], None], patience: float) -> None:
+    def __init__(self, store: SqlStore, note: Callable[[str], None], patience: float) -> None:
         self._store = store
         self._note = note
         self._patience = patience

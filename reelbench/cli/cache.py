@@ -16,7 +16,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, number_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from reelbench.llm.store import ModelReplies, ReplyStore
+    from reelbench.llm.store import ModelReplies, SqlStore
 
 app = App("Manage the stored replies of language models (REELBENCH_CACHE).")
 
@@ -97,7 +97,7 @@ def prune(
 
 
 @contextmanager
-def _opened(place: str | None, *, new: bool = False) -> "Generator[ReplyStore]":
+def _opened(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
     """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import is_address, open_store
