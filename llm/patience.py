@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from reelbench.llm.reply import Reply
@@ -24,6 +23,8 @@ from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from filelock import BaseFileLock
 
 _T = TypeVar("_T")
@@ -178,7 +179,9 @@ class Spool:
     @property
     def shown(self) -> str:
         """What is here, and where, for the user."""
-        return f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
+        return (
+            f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
+        )
 
     def add(self, reply: StoredReply) -> None:
         """Write a reply to the disk; OSError where that can't be done."""

@@ -8,10 +8,12 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
 from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.progress import Show, no_show
 
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""
@@ -372,6 +374,32 @@ class SqlStore(ABC):
     def put_mark(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
+
+
+@dataclass(slots=True)
+class Copied:
+    """What came of replies: how many were copied, were there already, or are damaged and were left out."""
+
+    copied: int = 0
+    there: int = 0
+    damaged: int = 0
+
+
+def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
+    """Copy all replies as they are; what is there already isn't sent again, so a copy that was stopped goes on.
+
+    A reply that an earlier version may have edited counts as damaged: where it is needed it is asked again.
+    """
+    copied = Copied()
+    replies = source.replies()
+    while chunk := list(islice(replies, AT_ONCE // 2)):
+        whole = [reply for reply in chunk if not reply.edited and not reply.is_damaged]
+        there = target.kept([reply.key for reply in whole])
+        copied.damaged += len(chunk) - len(whole)
+        copied.there += len(there)
+        copied.copied += target.put([reply for reply in whole if reply.key not in there])
+        show(copied.copied + copied.there + copied.damaged, "")
+    return copied
 
 
 def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:

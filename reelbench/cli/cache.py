@@ -57,8 +57,8 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
     """Copy replies from a file into a database, or back; skip what is already there."""
-    from reelbench.llm.copying import copy as copied_over
     from reelbench.llm.store import AwayError
+    from reelbench.llm.store import copy as copied_over
 
     with _opened(source) as store, _opened(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
