@@ -272,7 +272,8 @@ class Asker:
     async def _collect(self) -> None:
         """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
         async with self._collecting:
-            if not self._collected and self._batches is not None and self._batches.under_way():
+            whose = self.options.model, self.options.host
+            if not self._collected and self._batches is not None and self.cache.store.batched(*whose):
                 await asyncio.to_thread(self._batches.collect)
             self._collected = True
 
@@ -339,7 +340,7 @@ class Asker:
                             await turn.pass_on(self._pacer.sleep(wait))
                         else:
                             # Others would only fail at a server in trouble, so the turn is kept.
-                            self._pacer.failed()
+                            self._pacer.answered()
                             await turn.wait(wait)
                     else:
                         claimed = False  # given up with the reply
@@ -359,7 +360,7 @@ class Asker:
 
     def _rejection(self, error: RejectedError) -> str:
         """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
-        self._pacer.failed()
+        self._pacer.answered()
         self._rejected += 1
         if self._rejected == 1:
             self.note(str(error))
