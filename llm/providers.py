@@ -72,7 +72,13 @@ class LocalClient(ChatClient):
         """Nothing is open."""
 
     def _reply(self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float) -> Reply:
-        tokens = self._tokenizer(self._prompt(messages), return_tensors="pt", add_special_tokens=False)
+        if any(not isinstance(message["content"], str) for message in messages):
+            raise TypeError("it reads words alone, no pictures or videos")
+        if self._tokenizer.chat_template:
+            prompt = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        else:
+            prompt = "\n\n".join(str(message["content"]) for message in messages) + "\n"
+        tokens = self._tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
         tokens = tokens.to(self._model.device)
         temperature = float(sampling.get("temperature") or 0)
         drawn = {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))} if temperature else {}
@@ -96,13 +102,6 @@ class LocalClient(ChatClient):
             host=self._options.host,
             seconds=round(time.monotonic() - began, 3),
         )
-
-    def _prompt(self, messages: Sequence[Message]) -> str:
-        if any(not isinstance(message["content"], str) for message in messages):
-            raise TypeError("it reads words alone, no pictures or videos")
-        if self._tokenizer.chat_template:
-            return self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        return "\n\n".join(str(message["content"]) for message in messages) + "\n"
 
 
 PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
