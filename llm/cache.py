@@ -132,7 +132,7 @@ class ReplyCache:
             lambda keys: list(map(store.get(keys).get, keys)), self._readers
         )
         self._claims = Gathered[bytes, Claimed](
-            lambda keys: list(map(store.claim(keys).__getitem__, keys)), self._readers
+            lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
         )
         self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
             lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers

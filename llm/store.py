@@ -29,7 +29,7 @@ class Ran(NamedTuple):
     """The rows that a command gave, and how many it changed."""
 
     rows: Sequence[tuple[Any, ...]]
-    count: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class SqlStore(ABC):
         steps = self._keeping(replies)
         steps += [(f"DELETE FROM @claims WHERE key IN {_marks(part)}", *part) for part in _parts(keys)]
         ran = zip(steps, self._run(*steps), strict=True)
-        return sum(done.count for step, done in ran if step[0].startswith("INSERT INTO @replies"))
+        return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
     def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
@@ -226,7 +226,7 @@ class SqlStore(ABC):
         """Remove the replies that `models` counts -> how many there were."""
         meant, values = self._meant(before, model)
         givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {meant})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {meant}", *values))[-1].count
+        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {meant}", *values))[-1].changed
 
     # --- whose turn it is --------------------------------------------------------------------------------------------
 
@@ -239,8 +239,9 @@ class SqlStore(ABC):
         )
         states = ((f"{_asked(part)} {state}", *part, self._owner) for part in _parts(keys))
         rows = [row for done in self._run(*self._claiming(keys, self._owner), *states) for row in done.rows]
-        # The last counts: where a reply is here, nothing else does.
-        return dict.fromkeys(keys, "theirs") | dict(sorted(rows, key=lambda row: row[1]))
+        claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
+        claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
+        return claims
 
     def _claiming(self, keys: Sequence[bytes], owner: str) -> list[Step]:
         """Return what claims those keys for an owner that nobody else has, and gives up those kept or in a batch.
@@ -315,12 +316,12 @@ class SqlStore(ABC):
         wanted = {key for done in ran for (key,) in done.rows}
         ended = ((f"DELETE FROM @batched WHERE key IN {_marks(part)}", *part) for part in parts)
         ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
-        return sum(done.count for done in ran[len(ran) - len(parts) :])
+        return sum(done.changed for done in ran[len(ran) - len(parts) :])
 
     def end_batch(self, token: str) -> int:
         """Take a batch off -> how many of its requests had no reply."""
         steps = (f"DELETE FROM @{table} WHERE token = ?" for table in ("batches", "batched"))
-        return self._run(*((step, token) for step in steps))[-1].count
+        return self._run(*((step, token) for step in steps))[-1].changed
 
     def under_way(self) -> int:
         """Return how many batches are under way."""
