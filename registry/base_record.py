@@ -57,6 +57,11 @@ Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValida
 """What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
 
+def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
+    """Return a field that is null where nobody said."""
+    return Field(default=None, description=description)
+
+
 class Record(BaseModel):
     """Base of all records: frozen, and a field it does not know is an error; numbers are finite, texts have an end.
 

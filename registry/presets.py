@@ -24,24 +24,16 @@ from reelbench.registry.values import is_number, is_object, is_whole
 SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty", "seed")
 
 
-def _number(low: float, high: float) -> Callable[[Any], bool]:
-    return lambda value: is_number(value) and low <= value <= high
-
-
-def _whole(low: int, high: int) -> Callable[[Any], bool]:
-    return lambda value: is_whole(value) and low <= value <= high
-
-
 _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "frames": ("a frame sampling, as text", lambda value: isinstance(value, str)),
-    "pixels": ("a whole number from 1 up", _whole(1, 10**9)),
-    "temperature": ("a number from 0 to 2", _number(0, 2)),
-    "top_p": ("a number from 0 to 1", _number(0, 1)),
-    "top_k": ("a whole number from -1 up", _whole(-1, 10**6)),
-    "repetition_penalty": ("a number from 0 to 10", _number(0, 10)),
-    "presence_penalty": ("a number from -2 to 2", _number(-2, 2)),
-    "seed": ("a whole number from 0 up", _whole(0, 2**63)),
-    "max_tokens": ("a whole number from 1 up", _whole(1, 10**7)),
+    "pixels": ("a whole number from 1 up", lambda value: is_whole(value) and 1 <= value <= 10**9),
+    "temperature": ("a number from 0 to 2", lambda value: is_number(value) and 0 <= value <= 2),  # noqa: PLR2004
+    "top_p": ("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1),
+    "top_k": ("a whole number from -1 up", lambda value: is_whole(value) and -1 <= value <= 10**6),
+    "repetition_penalty": ("a number from 0 to 10", lambda value: is_number(value) and 0 <= value <= 10),  # noqa: PLR2004
+    "presence_penalty": ("a number from -2 to 2", lambda value: is_number(value) and abs(value) <= 2),  # noqa: PLR2004
+    "seed": ("a whole number from 0 up", lambda value: is_whole(value) and 0 <= value <= 2**63),
+    "max_tokens": ("a whole number from 1 up", lambda value: is_whole(value) and 1 <= value <= 10**7),
     "thinking": ("true or false", lambda value: isinstance(value, bool)),
     "prompt": ("after or before", lambda value: value in ("after", "before")),
 }

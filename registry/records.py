@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from reelbench.registry import bounds
-from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record
+from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record, absent
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
@@ -36,7 +36,7 @@ class SourceRecord(Record):
 
     kind: Literal["hub", "url", "local", "mini", "files", "samples"]
     location: str = Field(description="Repository, URL, or file name (never a private path's parents).")
-    revision: str | None = Field(default=None, description="Commit as resolved; null where there is none.")
+    revision: str | None = absent("Commit as resolved; null where there is none.")
     fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
 
 
@@ -49,16 +49,15 @@ class BenchmarkRecord(Record):
     version: Count
     split: Name
     source: SourceRecord
-    questions_sha256: Digest | None = Field(
-        default=None,
-        description="Over id, question, options and answer of the split's rows, in any order and from any file; "
+    questions_sha256: Digest | None = absent(
+        "Over id, question, options and answer of the split's rows, in any order and from any file; "
         "absent where not all are known, and in older records.",
     )
-    scoring_sha256: Digest | None = Field(
-        default=None, description="Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
+    scoring_sha256: Digest | None = absent(
+        "Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
     )
-    declaration: dict[str, Plain] | None = Field(
-        None, description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
+    declaration: dict[str, Plain] | None = absent(
+        "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
     )
 
 
@@ -95,11 +94,11 @@ class About(Record):
     )
     parameters: float | None = Field(default=None, gt=0, le=LARGEST, description="Number of parameters, all of them.")
     organisation: str | None = None
-    released: Day | None = Field(default=None, description="Year, month or day: 2025, 2025-09, 2025-09-23.")
+    released: Day | None = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
     licence: str | None = None
     links: dict[Name, Name] | None = Field(default=None, max_length=50, description="Name -> address.")
-    frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")
-    revision: str | None = Field(default=None, description="Commit or version, where the run doesn't say.")
+    frames: str | None = absent("Frames that it was shown, where the run doesn't say.")
+    revision: str | None = absent("Commit or version, where the run doesn't say.")
 
     added = frozenset(
         ("setting", "trained_on", "parameters", "organisation", "released", "licence", "links", "frames", "revision")
@@ -119,7 +118,7 @@ class ModelRecord(Record):
     revision: Name | None = None
     adapter: Name | None = None
     args: Free = Field(default_factory=dict)
-    about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
+    about: About | None = absent("What people say of it; absent where they say nothing.")
 
 
 class RankerRecord(Record):
@@ -132,9 +131,7 @@ class RankerRecord(Record):
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
-    sampling: Free | None = Field(
-        default=None, description="Sent with every request (`temperature`, `seed`, …); absent where nothing was."
-    )
+    sampling: Free | None = absent("Sent with every request (`temperature`, `seed`, …); absent where nothing was.")
 
 
 class MergedRecord(Record):
@@ -149,9 +146,7 @@ class MergedRecord(Record):
     )
     asked_again: Count = Field(description="How many.")
     generation: Free = Field(description="The earlier result's, by which the others were asked.")
-    compared_with: str | None = Field(
-        default=None, description="Of `disagree`, the other result's samples: a hash, as above."
-    )
+    compared_with: str | None = absent("Of `disagree`, the other result's samples: a hash, as above.")
 
 
 class PresetValue(Record):
@@ -169,9 +164,7 @@ class PresetRecord(Record):
     name: str
     about: str | None = None
     values: dict[str, PresetValue]
-    changed: tuple[str, ...] | None = Field(
-        default=None, description="Values in whose place the user gave another; absent where none."
-    )
+    changed: tuple[str, ...] | None = absent("Values in whose place the user gave another; absent where none.")
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
         """Return what the preset states of a value, unless the user gave another; else None."""
@@ -196,45 +189,30 @@ class SettingsRecord(Record):
         description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
         "they couldn't be counted; empty where nothing is known.",
     )
-    frames_unlike: dict[Name, Count] | None = Field(
-        default=None,
-        description="Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
+    frames_unlike: dict[Name, Count] | None = absent(
+        "Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
         "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
-    audio: Audio | None = Field(
-        default=None, description="What became of the videos' sound; absent in older records, see `sound`."
-    )
-    label: str | None = Field(
-        default=None, description="What the user says of how the answers were made and no other field can hold."
-    )
-    candidates: str | None = Field(
-        default=None,
-        description="`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
+    audio: Audio | None = absent("What became of the videos' sound; absent in older records, see `sound`.")
+    label: str | None = absent("What the user says of how the answers were made and no other field can hold.")
+    candidates: str | None = absent(
+        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
         "first is scored unless a ranker chose; absent where there was one.",
     )
-    answering: str | None = Field(
-        default=None,
-        description="`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
+    answering: str | None = absent(
+        "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
         "where the model wrote one.",
     )
-    ranker: RankerRecord | None = Field(
-        default=None, description="Who chose among the candidates; absent where the first is the answer."
+    ranker: RankerRecord | None = absent("Who chose among the candidates; absent where the first is the answer.")
+    language: str | None = absent("Language that the questions were put in; absent where it is their own.")
+    merged: MergedRecord | None = absent(
+        "The result that the other answers are of, where only some questions were asked."
     )
-    language: str | None = Field(
-        default=None, description="Language that the questions were put in; absent where it is their own."
-    )
-    merged: MergedRecord | None = Field(
-        default=None, description="The result that the other answers are of, where only some questions were asked."
-    )
-    preset: PresetRecord | None = Field(
-        default=None, description="The preset that it was asked by; absent where by none."
-    )
-    prompt_sha256: str | None = Field(
-        default=None, description="Hash of our prompt file; null for answers made elsewhere."
-    )
+    preset: PresetRecord | None = absent("The preset that it was asked by; absent where by none.")
+    prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
-    limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
+    limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
 
     @property
     def shown_otherwise(self) -> str:
@@ -280,36 +258,30 @@ class JudgeRecord(Record):
     returned: dict[Name, Count] = Field(
         default_factory=dict, description="Model id that the server returned -> replies."
     )
-    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
+    url: str | None = absent("Host of the server; never a key, a user name or a query.")
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: Free | None = Field(default=None, description="What else was sent with every request.")
+    extra: Free | None = absent("What else was sent with every request.")
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
     cached: Count = 0
-    kept_from: str | None = Field(
-        default=None, description="When the first of the replies came that were kept before; absent where none was."
-    )
-    kept_to: str | None = Field(default=None, description="When the last of them came.")
+    kept_from: str | None = absent("When the first of the replies came that were kept before; absent where none was.")
+    kept_to: str | None = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
-    reasoning_tokens: Count | None = Field(
-        default=None, description="Of the completion tokens; absent where no server said."
+    reasoning_tokens: Count | None = absent("Of the completion tokens; absent where no server said.")
+    cached_tokens: Count | None = absent("Of the prompt tokens; absent where no server said.")
+    cost_usd: Amount | None = absent("Null where no price was given.")
+    panel: list[Self] | None = absent("Each judge of a panel by itself; absent for one judge.")
+    panel_rule: Literal["mean", "median"] | None = absent(
+        "How the panel's scores become one; an item that not all could score has none."
     )
-    cached_tokens: Count | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
-    cost_usd: Amount | None = Field(default=None, description="Null where no price was given.")
-    panel: list[Self] | None = Field(default=None, description="Each judge of a panel by itself; absent for one judge.")
-    panel_rule: Literal["mean", "median"] | None = Field(
-        default=None, description="How the panel's scores become one; an item that not all could score has none."
+    agreement: dict[str, float | None] | None = absent(
+        "Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
     )
-    agreement: dict[str, float | None] | None = Field(
-        default=None, description="Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
-    )
-    metrics: Metrics | None = Field(
-        default=None, description="Of a panel's judge: the judged metrics by its scores alone."
-    )
+    metrics: Metrics | None = absent("Of a panel's judge: the judged metrics by its scores alone.")
 
 
 class Counts(Record):
@@ -347,18 +319,15 @@ class AskedRecord(Record):
 
     asked: Count = Field(description="Replies that this run asked for.")
     kept: Count = Field(description="Replies that were there before.")
-    kept_from: str | None = Field(default=None, description="When the first of those came; null where there are none.")
-    kept_to: str | None = Field(default=None, description="When the last of those came.")
+    kept_from: str | None = absent("When the first of those came; null where there are none.")
+    kept_to: str | None = absent("When the last of those came.")
     server: str = Field(description="Host of the server; never a key, a user name or a query.")
-    revision: str | None = Field(default=None, description="As `about` states it.")
-    served: dict[str, Plain] | None = Field(
-        default=None,
-        description="What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
+    revision: str | None = absent("As `about` states it.")
+    served: dict[str, Plain] | None = absent(
+        "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
         "null where it says nothing.",
     )
-    rechecked: str | None = Field(
-        default=None, description="Id of the question that was asked once more, and answered as it was before."
-    )
+    rechecked: str | None = absent("Id of the question that was asked once more, and answered as it was before.")
 
 
 class Provenance(Record):
@@ -372,10 +341,8 @@ class Provenance(Record):
     date: str
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
-    asked: AskedRecord | None = Field(default=None, description="How answers were come by; absent but in `ask`.")
-    defaults: dict[str, str] | None = Field(
-        None, description="Option -> what a `reelbench.toml` set it to, where one did."
-    )
+    asked: AskedRecord | None = absent("How answers were come by; absent but in `ask`.")
+    defaults: dict[str, str] | None = absent("Option -> what a `reelbench.toml` set it to, where one did.")
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]
@@ -419,9 +386,9 @@ class Result(Record):
     answers: int = Field(
         default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
     )
-    media: MediaRecord | None = Field(default=None, description="Which videos it had; absent in older results.")
-    statistics: StatisticsRecord | None = Field(
-        default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
+    media: MediaRecord | None = absent("Which videos it had; absent in older results.")
+    statistics: StatisticsRecord | None = absent(
+        "How the intervals were made; absent is the percentiles of earlier versions."
     )
 
     @property
@@ -435,13 +402,13 @@ class JudgeReply(Record):
 
     added = frozenset({"judge"})
 
-    judge: str | None = Field(default=None, description="Of a panel, the judge that was asked.")
+    judge: str | None = absent("Of a panel, the judge that was asked.")
     criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
     vote: Count = 0
     attempt: Count = 0
     raw: str | None = Field(description="The reply's text; null where the server gave none.")
     score: int | None = Field(ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse.")
-    model: str | None = Field(default=None, description="Model id that the server returned.")
+    model: str | None = absent("Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
 
 
@@ -471,56 +438,44 @@ class Answer(Record):
 
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
-    prediction: Any = Field(
-        default=None, description="As the model or the submission gave it; null where there is none."
-    )
-    parsed: dict[str, Any] | None = Field(
-        default=None,
-        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+    prediction: Any = absent("As the model or the submission gave it; null where there is none.")
+    parsed: dict[str, Any] | None = absent(
+        "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
         "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
-    reason: Reason | None = Field(default=None, description="Why it is unscored, or null.")
+    reason: Reason | None = absent("Why it is unscored, or null.")
     flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
     facets: Annotated[dict[Name, list[Name]], AfterValidator(shared_labels)] = Field(
         default_factory=dict, description="Facet -> the item's labels, in order."
     )
-    frame_timestamps: list[Amount] | None = Field(
-        default=None, description="Seconds; null where the model sampled by itself."
-    )
+    frame_timestamps: list[Amount] | None = absent("Seconds; null where the model sampled by itself.")
     frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
-    frame_times_told: list[Amount] | None = Field(
-        default=None,
-        description="Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
+    frame_times_told: list[Amount] | None = absent(
+        "Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
         "absent where these were told, or none.",
     )
-    frames_arrived: Count | Literal["unknown"] | None = Field(
-        default=None,
-        description="Frames that reached the model, repeats counted, where they were others than handed over; "
+    frames_arrived: Count | Literal["unknown"] | None = absent(
+        "Frames that reached the model, repeats counted, where they were others than handed over; "
         "`unknown` where they couldn't be counted; absent where they were the same.",
     )
-    subtitles: Count | None = Field(
-        default=None,
-        description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
+    subtitles: Count | None = absent(
+        "Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
         "where none were asked for.",
     )
-    tokens: dict[Name, Count] | None = Field(
-        default=None,
-        description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
+    tokens: dict[Name, Count] | None = absent(
+        "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
         "`reasoning`; absent where it did not say.",
     )
-    seconds: Amount | None = Field(
-        default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    seconds: Amount | None = absent("From sending the question to the answer's last byte; absent where not measured.")
+    candidates: list[str] | None = absent(
+        "All answers, in order, where there were several; the prediction is among them."
     )
-    candidates: list[str] | None = Field(
-        default=None, description="All answers, in order, where there were several; the prediction is among them."
+    option_scores: list[OptionScore] | None = absent(
+        "Of each option, in order, where their likelihood chose; `parsed.answer` follows."
     )
-    option_scores: list[OptionScore] | None = Field(
-        default=None, description="Of each option, in order, where their likelihood chose; `parsed.answer` follows."
-    )
-    ranker_replies: list[list[str | None]] | None = Field(
-        default=None,
-        description="Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
+    ranker_replies: list[list[str | None]] | None = absent(
+        "Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
         "in listwise mode one list with those of each vote; null where none came.",
     )
 

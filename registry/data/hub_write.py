@@ -162,10 +162,34 @@ class Repository:
     @contextmanager
     def errors_in_one_line(self) -> Generator[None]:
         """Turn the client's errors into one line each: what is wrong, and what to do."""
+        from huggingface_hub import errors
+
         try:
             yield
+        except errors.LocalTokenNotFoundError as error:
+            raise InputError("writing to the Hub needs a token: set HF_TOKEN or run `hf auth login`") from error
+        except errors.GatedRepoError as error:
+            raise ReelbenchError(
+                f"{self.page}: it is gated; accept its terms there, with the token's account"
+            ) from error
         except (*hub.client_errors(), RuntimeError) as error:
-            raise _explained(error, self.page) from error
+            inner, status = _inner(error), _status(error)
+            reason = " ".join(str(getattr(inner, "server_message", None) or inner).split())
+            says = f"(the Hub says: {reason})"
+            texts = {
+                _REFUSED: f"the Hub refused what was sent: {reason}",
+                _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
+                _PAYMENT: f"the Hub asks for a paid plan (it says: {reason}), as for Spaces that run a program; "
+                "without one run `reelbench leaderboard webhook` on a machine of your own",
+                _FORBIDDEN: "your token may not write there; offer a pull request with --create-pr, or use one that "
+                f"may {says}",
+                _CONFLICT: f"the repository was being changed; nothing was committed, run it again {says}",
+                _STALE: "somebody committed while this ran; nothing was committed, run it again",
+            }
+            text = texts.get(status or 0) or f"the Hub could not do it now, run it again ({reason})"
+            if status is None and isinstance(inner, ValueError):
+                text = texts[_REFUSED]
+            raise ReelbenchError(f"{self.page}: {text}") from error
 
 
 def patiently(call: Callable[[], T]) -> T:
@@ -188,32 +212,6 @@ def patiently(call: Callable[[], T]) -> T:
 def differs(path: Path, there: hub.RemoteFile | None) -> bool:
     """Whether a file is another than the repository's, or new to it."""
     return there is None or hub.mismatch(path, there) is not None
-
-
-def _explained(error: Exception, page: str) -> ReelbenchError:
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.LocalTokenNotFoundError):
-        return InputError("writing to the Hub needs a token: set HF_TOKEN or run `hf auth login`")
-    if isinstance(error, errors.GatedRepoError):
-        return ReelbenchError(f"{page}: it is gated; accept its terms there, with the token's account")
-    error, status = _inner(error), _status(error)
-    reason = " ".join(str(getattr(error, "server_message", None) or error).split())
-    texts = {
-        _REFUSED: f"the Hub refused what was sent: {reason}",
-        _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
-        _PAYMENT: f"the Hub asks for a paid plan (it says: {reason}), as for Spaces that run a program; without one "
-        "run `reelbench leaderboard webhook` on a machine of your own",
-        _FORBIDDEN: "your token may not write there; offer a pull request with --create-pr, or use one that may "
-        f"(the Hub says: {reason})",
-        _CONFLICT: f"the repository was being changed; nothing was committed, run it again (the Hub says: {reason})",
-        _STALE: "somebody committed while this ran; nothing was committed, run it again",
-    }
-    if status is None and isinstance(error, ValueError):
-        return ReelbenchError(f"{page}: {texts[_REFUSED]}")
-    return ReelbenchError(
-        f"{page}: {texts.get(status or 0) or f'the Hub could not do it now, run it again ({reason})'}"
-    )
 
 
 def _inner(error: Exception) -> Exception:

@@ -142,7 +142,7 @@ class Archive(Transfer):
                 for member in tar:
                     advance(0)  # an archive takes long to read: the chance to be stopped
                     if (path := _wanted(member, left)) is not None:
-                        reason = _bomb(member, archive) or self._extract(tar, member, left[path])
+                        reason = self._extract(tar, member, left[path], archive.stat().st_size)
                         yield left.pop(path), reason
                     if not left:
                         break
@@ -157,7 +157,10 @@ class Archive(Transfer):
     def _member(self, key: str) -> tuple[str, ...]:
         return PurePosixPath((self.source.path or "{video}.mp4").format(video=key)).parts
 
-    def _extract(self, tar: tarfile.TarFile, member: tarfile.TarInfo, key: str) -> str | None:
+    def _extract(self, tar: tarfile.TarFile, member: tarfile.TarInfo, key: str, packed_size: int) -> str | None:
+        # Video is compressed already: what grows so much is not a video, and would only fill the disk.
+        if member.size > max(_GROWTH * packed_size, _GROWS_FREELY):
+            return f"{member.name} would take {member.size} bytes, out of an archive of {packed_size}: not a video"
         # The member's own name decides nothing about where it lands, so no archive can write outside the media folder.
         target = place(self.verified.root, self.source, key, PurePosixPath(member.name).suffix)
         with _incoming(self.verified.root, f"{self.source.location}/{member.name}") as folder:
@@ -181,13 +184,6 @@ def _wanted(member: tarfile.TarInfo, left: Container[tuple[str, ...]]) -> tuple[
     # An archive may put a folder of its own around the path that the spec states.
     parts = PurePosixPath(member.name).parts
     return next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None) if member.isfile() else None
-
-
-def _bomb(member: tarfile.TarInfo, archive: Path) -> str | None:
-    # Video is compressed already: what grows so much is not a video, and would only fill the disk.
-    if member.size <= max(_GROWTH * archive.stat().st_size, _GROWS_FREELY):
-        return None
-    return f"{member.name} would take {member.size} bytes, out of an archive of {archive.stat().st_size}: not a video"
 
 
 @contextmanager
