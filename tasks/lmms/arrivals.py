@@ -128,60 +128,53 @@ def message_sent(messages: object) -> None:
 
 def _install() -> None:
     """Count at each place that is loaded by now; once each."""
-    for module, owner, name, counting in _PLACES:
+    for module, owner, name, sent, came in _PLACES:
         found = getattr(sys.modules.get(module), owner, None)
         original = getattr(found, name, None)
         if original is not None and not getattr(original, _MARK, False):
-            counted = counting(original)
+            counted = _counted(original, sent, came)
             setattr(counted, _MARK, True)
             setattr(found, name, counted)
 
 
-def _of_videos(original: Callable[..., Any]) -> Callable[..., Any]:
+def _counted(
+    original: Callable[..., Any], sent: Callable[[Any], None], came: Callable[[Any], None]
+) -> Callable[..., Any]:
+    """Return a method that notes the messages that it is given, and what it makes."""
+
     @wraps(original)
-    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        videos = original(self, *args, **kwargs)
-        clips_arrived([len(video) for video in videos])
-        return videos
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        sent(kwargs["messages"] if "messages" in kwargs else args[0] if args else None)
+        made = original(self, *args, **kwargs)
+        came(made)
+        return made
 
-    return prepared
-
-
-def _of_pictures(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        images = original(self, *args, **kwargs)
-        pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
-        return images
-
-    return prepared
+    return counted
 
 
-def _of_messages(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def sent(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        message_sent(kwargs.get("messages"))
-        return original(self, *args, **kwargs)
-
-    return sent
+def _nothing(_: object) -> None:
+    pass
 
 
-def _of_batch(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def sent(self: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        several = isinstance(messages, list) and bool(messages) and isinstance(messages[0], list)
-        for message in messages if several else [messages]:
-            message_sent(message)
-        return original(self, messages, *args, **kwargs)
+def _of_videos(videos: Any) -> None:  # noqa: ANN401 - arrays
+    clips_arrived([len(video) for video in videos])
 
-    return sent
+
+def _of_pictures(images: Any) -> None:  # noqa: ANN401 - arrays, or lists of them
+    pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
+
+
+def _of_messages(messages: Any) -> None:  # noqa: ANN401 - a conversation, or a list of them
+    several = isinstance(messages, list) and messages and isinstance(messages[0], list)
+    for one in messages if several else [messages]:
+        message_sent(one)
 
 
 _COMPLETIONS = "openai.resources.chat.completions.completions"
 _PLACES = (
-    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _of_videos),
-    ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _of_pictures),
-    (_COMPLETIONS, "Completions", "create", _of_messages),
-    (_COMPLETIONS, "AsyncCompletions", "create", _of_messages),
-    ("vllm.entrypoints.llm", "LLM", "chat", _of_batch),
+    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _nothing, _of_videos),
+    ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _nothing, _of_pictures),
+    (_COMPLETIONS, "Completions", "create", _of_messages, _nothing),
+    (_COMPLETIONS, "AsyncCompletions", "create", _of_messages, _nothing),
+    ("vllm.entrypoints.llm", "LLM", "chat", _of_messages, _nothing),
 )

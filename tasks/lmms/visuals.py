@@ -10,7 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
@@ -19,9 +19,6 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 log = logging.getLogger("reelbench")
 
@@ -61,17 +58,13 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
         elif piece.kind == "image_url" and not by_path and isinstance(piece.data, Path):
-            items.append({"type": "image", "url": _opened(piece.data)})
+            from PIL import Image
+
+            image = Image.open(piece.data)
+            items.append({"type": "image", "url": image if image.mode == "RGB" else image.convert("RGB")})
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
-
-
-def _opened(path: Path) -> "Image":
-    from PIL import Image
-
-    image = Image.open(path)
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 class Frames:
