@@ -43,7 +43,7 @@ _LOOK = 0.2  # seconds between looks at what other processes ask for
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
-_proven: set[tuple[str | None, str | None]] = set()  # URL and key of servers that have given this process a reply
+_proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
 
 
 class ReplyCache:
@@ -146,7 +146,7 @@ class ReplyCache:
         """Return the pacer of a server, which all share who ask it with one key from this process."""
         server = (options.url, options.api_key)
         with _sharing:
-            pacer, users = self._pacers.get(server) or (Pacer(proven=server in _proven), 0)
+            pacer, users = self._pacers.get(server) or (Pacer(proven=(self._key, *server) in _proven), 0)
             pacer.allow(options.concurrency)
             pacer.shared = self.is_shared
             self._pacers[server] = pacer, users + 1
@@ -160,9 +160,9 @@ class ReplyCache:
             if users > 1:
                 self._pacers[server] = pacer, users - 1
             elif pacer.is_proven:
-                _proven.add(server)
+                _proven.add((self._key, *server))
             else:
-                _proven.discard(server)
+                _proven.discard((self._key, *server))
         return users == 1
 
     def begin_asking(self) -> None:

@@ -3,6 +3,9 @@
 An adapter may sample a clip once more, take the first pictures alone, or count one video's frames for a whole batch. So
 each thread's rows are noted as their video is handed over, and the frames are counted where they arrive: at Hugging
 Face's processors, at a chat completion of openai's client, and at vLLM's own. Elsewhere nobody knows.
+
+On the way to a server stored pictures go out as their files lie (`StoredPicture`): lmms-eval would decode each and
+encode it again as a PNG of several times the bytes, in the thread that all requests wait for.
 """
 
 import sys
@@ -13,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
+from reelbench.registry.attachment import Attachment
 from reelbench.registry.rows import Row
 
 Key = tuple[str, str]
@@ -123,37 +127,53 @@ def message_sent(messages: object) -> None:
         _arrived[key] = None if "video_url" in kinds else kinds.count("image_url")
 
 
-# --- where frames are counted ----------------------------------------------------------------------------------
+class StoredPicture(str):
+    """The path of a picture for an adapter that sends it on: the server gets the file's own bytes, as from `ask`."""
+
+    __slots__ = ("attachment",)
+
+    attachment: Attachment
+
+    @classmethod
+    def of(cls, attachment: Attachment) -> "StoredPicture":
+        """Make one of an attachment that is a file."""
+        picture = cls(attachment.data)
+        picture.attachment = attachment
+        return picture
+
+
+# --- where frames are counted, and pictures go out ---------------------------------------------------------------
 
 
 def _install() -> None:
     """Count at each place that is loaded by now; once each."""
-    for module, owner, name, sent, came in _PLACES:
+    for module, owner, name, counting in _PLACES:
         found = getattr(sys.modules.get(module), owner, None)
         original = getattr(found, name, None)
         if original is not None and not getattr(original, _MARK, False):
-            counted = _counted(original, sent, came)
+            counted = counting(original)
             setattr(counted, _MARK, True)
             setattr(found, name, counted)
 
 
-def _counted(
-    original: Callable[..., Any], sent: Callable[[Any], None], came: Callable[[Any], None]
-) -> Callable[..., Any]:
-    """Return a method that notes the messages that it is given, and what it makes."""
+def _noting(
+    *, sent: Callable[[Any], None] | None = None, came: Callable[[Any], None] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what makes of a method one that notes the messages that it is given, or what it makes."""
 
-    @wraps(original)
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        sent(kwargs["messages"] if "messages" in kwargs else args[0] if args else None)
-        made = original(self, *args, **kwargs)
-        came(made)
-        return made
+    def noting(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def noted(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if sent is not None:
+                sent(kwargs["messages"] if "messages" in kwargs else args[0] if args else None)
+            made = original(self, *args, **kwargs)
+            if came is not None:
+                came(made)
+            return made
 
-    return counted
+        return noted
 
-
-def _nothing(_: object) -> None:
-    pass
+    return noting
 
 
 def _of_videos(videos: Any) -> None:  # noqa: ANN401 - arrays
@@ -170,11 +190,42 @@ def _of_messages(messages: Any) -> None:  # noqa: ANN401 - a conversation, or a 
         message_sent(one)
 
 
+def _stored(original: Callable[..., str]) -> Callable[..., str]:
+    @wraps(original)
+    def encoded(self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        return (
+            image.attachment.data_url() if isinstance(image, StoredPicture) else original(self, image, *args, **kwargs)
+        )
+
+    return encoded
+
+
+def _with_stored(original: Callable[..., list[dict[str, Any]]]) -> Callable[..., list[dict[str, Any]]]:
+    @wraps(original)
+    def sent(self: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        messages = original(self, *args, **kwargs)
+        for part in (part for message in messages for part in message["content"] if part["type"] == "image_url"):
+            url = part["image_url"]["url"]
+            if (own := url.find("data:", 1)) > 0:  # a stored picture's, behind the head that lmms-eval writes
+                part["image_url"]["url"] = url[own:]
+        return messages
+
+    return sent
+
+
+_MESSAGES = "lmms_eval.protocol"
 _COMPLETIONS = "openai.resources.chat.completions.completions"
 _PLACES = (
-    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _nothing, _of_videos),
-    ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _nothing, _of_pictures),
-    (_COMPLETIONS, "Completions", "create", _of_messages, _nothing),
-    (_COMPLETIONS, "AsyncCompletions", "create", _of_messages, _nothing),
-    ("vllm.entrypoints.llm", "LLM", "chat", _of_messages, _nothing),
+    (_MESSAGES, "ChatMessages", "encode_image", _stored),
+    (_MESSAGES, "ChatMessages", "to_openai_messages", _with_stored),
+    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _noting(came=_of_videos)),
+    (
+        "transformers.image_processing_utils",
+        "BaseImageProcessor",
+        "_prepare_image_like_inputs",
+        _noting(came=_of_pictures),
+    ),
+    (_COMPLETIONS, "Completions", "create", _noting(sent=_of_messages)),
+    (_COMPLETIONS, "AsyncCompletions", "create", _noting(sent=_of_messages)),
+    ("vllm.entrypoints.llm", "LLM", "chat", _noting(sent=_of_messages)),
 )
