@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
+from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
-from reelbench.registry.frames.picture import prepared, to_rgb
 from reelbench.registry.frames.reader import DecodingRun, Reader
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
 from reelbench.registry.frames.sound import copy_sound
@@ -312,3 +313,56 @@ class _Job:
         except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
             with suppress(_StopError):
                 self._put(error)
+
+
+# --- pictures ------------------------------------------------------------------------------------------------------
+
+_BT709 = 1
+"""ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale."""
+_RGB = 0
+
+_FULL = np.arange(256)
+_LUMA = np.rint(16 + _FULL * 219 / 255).astype(np.uint8)
+_CHROMA = np.rint(128 + (_FULL - 128) * 224 / 255).astype(np.uint8)
+"""Full range to limited range, ITU-T H.273 section 8.3."""
+
+
+def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> VideoFrame:
+    """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
+    width, height = size[::-1] if rotation % 180 else size
+    matrix = picture.colorspace
+    name = picture.format.name
+    if (picture.width, picture.height, name) != (width, height, "yuv420p"):
+        picture = picture.reformat(
+            width, height, "yuv420p", interpolation=Interpolation.BICUBIC, dst_color_range=ColorRange.MPEG
+        )
+    # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
+    # the tag stays; from 17 on it squeezes all, and the tag says so.
+    if picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj"):
+        planes = _planes(picture)
+        planes[:height] = _LUMA[planes[:height]]
+        planes[height:] = _CHROMA[planes[height:]]
+        picture = VideoFrame.from_ndarray(planes, format="yuv420p")
+    if rotation:
+        height, width, planes = picture.height, picture.width, _planes(picture)
+        chroma = planes[height:].reshape(2, height // 2, width // 2)
+        turned = [np.rot90(plane, rotation // 90) for plane in (planes[:height], *chroma)]
+        # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
+        joined = np.concatenate([plane.ravel() for plane in turned])
+        picture = VideoFrame.from_ndarray(joined.reshape(-1, turned[0].shape[1]), format="yuv420p")
+    # RGB sources become YUV by libswscale's default matrix, BT.601.
+    picture.colorspace = Colorspace.ITU601 if matrix == _RGB else matrix
+    picture.color_range = ColorRange.MPEG
+    return picture
+
+
+def to_rgb(picture: VideoFrame) -> VideoFrame:
+    """Return a prepared picture as rgb24; untagged ones count as BT.601, as in FFmpeg."""
+    if picture.colorspace == _BT709:
+        return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU601)
+    return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU601, dst_colorspace=Colorspace.ITU601)
+
+
+def _planes(picture: VideoFrame) -> npt.NDArray[np.uint8]:
+    """Return a yuv420p picture's planes, one below the other: (height * 3 / 2, width)."""
+    return picture.to_ndarray().astype(np.uint8, copy=False)

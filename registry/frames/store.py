@@ -14,19 +14,22 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
 from reelbench.registry.files import written_aside
 from reelbench.registry.frames import stored as entries
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
-from reelbench.registry.frames.stored import StoredFrames
-from reelbench.registry.frames.writing import copied_sound, originals, write_frames, write_with_repeat
+from reelbench.registry.frames.stored import Sound, StoredFrames
 from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.decoder import Frame, VideoFile
 
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
 """Part of every key, by form; raised when the same frames would be written differently."""
@@ -90,10 +93,10 @@ class FrameStore:
 
             began = time.monotonic()
             opened = VideoFile(video, time_limit=self._time_limit)
-            audio, note, sound = copied_sound(opened, sampling, aside)
+            audio, note, sound = _copied_sound(opened, sampling, aside)
             notes = (*opened.info.notes, note) if note else opened.info.notes
             frames = opened.frames(sampling)
-            stored = write_frames(
+            stored = _write_frames(
                 aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
             )
             seconds = time.monotonic() - began
@@ -134,14 +137,14 @@ class FrameStore:
         lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
         timeline = Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
         if sampling.decodes and sampling.form == "images" and sampling.size is None:
-            return originals(paths, sampling, timeline, even)
+            return _originals(paths, sampling, timeline, even)
         marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
         key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
-            return write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+            return _write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
 
         return self._entry(key, even, paths[0].parent, build)
 
@@ -176,7 +179,7 @@ class FrameStore:
         if stored.form == "images":
             return stored.padded()
         twin = folder.with_name(f"{key}-even")
-        return entries.read(twin) or self._built(twin, source, lambda aside: write_with_repeat(stored, aside))
+        return entries.read(twin) or self._built(twin, source, lambda aside: _write_with_repeat(stored, aside))
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
@@ -290,3 +293,123 @@ def _key(fingerprint: str, sampling: FrameSampling) -> str:
         raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
     return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
+
+
+# --- writing an entry: frames as they come become a clip or pictures, with the sound beside them ---------------------
+
+_LONGEST = {"clip": 16_384, "images": 65_500}
+"""Pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode."""
+
+
+def _write_frames(
+    aside: Path,
+    sampling: FrameSampling,
+    timeline: Timeline,
+    frames: Iterable["Frame"],
+    *,
+    key: str,
+    notes: tuple[str, ...] = (),
+    audio: Sound = "none",
+    sound: Path | None = None,
+) -> StoredFrames:
+    """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
+    from reelbench.registry.frames.clip import write_clip
+
+    positions = sampling.pick(timeline)
+    picked = len(positions)
+    rate = sampling.rate(timeline, positions)
+    timestamps: list[float] = []
+    size = (0, 0)
+    names: list[str] = []
+
+    def noted() -> Iterator[Any]:
+        nonlocal size
+        for frame in frames:
+            timestamps.append(frame.timestamp)
+            size = (frame.picture.width, frame.picture.height)
+            if max(size) > (longest := _LONGEST[sampling.form]):
+                most = f"as={sampling.form} holds up to {longest} a side; give size="
+                raise ValueError(f"{size[0]} x {size[1]} pixels, {most}")
+            yield frame
+
+    if sampling.form == "clip":
+        names.append(f"{key}.mp4")
+        write_clip(aside / names[0], (frame.picture for frame in noted()), rate, sound)
+        if sound is not None:
+            sound.unlink()
+    else:
+        from PIL import Image
+
+        for number, frame in enumerate(noted()):
+            names.append(f"{number:05d}.jpg")
+            Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
+    if len(timestamps) < picked:
+        notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
+    asked = sampling.asked(timeline)
+    if picked < asked:
+        notes = (*notes, f"short: {asked} frames asked for, the video has {picked}")
+    files = tuple(aside / name for name in names)
+    return StoredFrames(
+        sampling=str(sampling),
+        form=sampling.form,
+        path=files[0] if sampling.form == "clip" else None,
+        images=() if sampling.form == "clip" else files,
+        timestamps=tuple(round(at, 6) for at in timestamps),
+        padding=0,
+        asked=asked,
+        given=len(timestamps),
+        duration=round(timeline.duration, 6),
+        rate=rate,
+        width=size[0],
+        height=size[1],
+        notes=notes,
+        audio=audio,
+        step=timeline.step,
+    )
+
+
+def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tuple[Sound, str | None, Path | None]:
+    """Copy a video's sound where it is wanted; return what became of it, what to note, and where it lies."""
+    if not video.info.sound:
+        return "none", None, None
+    if not sampling.keeps_sound:
+        return "dropped", None, None
+    copy = aside / "sound.mp4"
+    why = video.copy_sound(sampling, copy)
+    if why is not None:
+        return "dropped", f"the sound is left out: {why}", None
+    return ("kept", None, copy) if copy.exists() else ("none", None, None)
+
+
+def _write_with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
+    """Write an entry's clip once more, with its last frame twice."""
+    from reelbench.registry.frames.clip import repeat_last
+
+    assert stored.path is not None  # noqa: S101 - the form is `clip`
+    target = folder / f"{stored.path.stem}-even.mp4"
+    repeat_last(stored.path, target)
+    return replace(stored.padded(), path=target)
+
+
+def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
+    """Return the frames picked among pictures as the files that they are."""
+    positions = sampling.pick(timeline)
+    picked: list[int] = positions.tolist()
+    asked = sampling.asked(timeline)
+    stored = StoredFrames(
+        sampling=str(sampling),
+        form="images",
+        path=None,
+        images=tuple(paths[frame] for frame in picked),
+        timestamps=tuple(round(float(timeline.timestamps[frame]), 6) for frame in picked),
+        padding=0,
+        asked=asked,
+        given=len(picked),
+        duration=round(timeline.duration, 6),
+        rate=sampling.rate(timeline, positions),
+        width=0,
+        height=0,
+        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
+        audio="none",
+    )
+    return stored.padded() if even and len(picked) % 2 else stored

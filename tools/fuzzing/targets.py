@@ -239,8 +239,7 @@ def check_archive(folder: Path) -> None:
     from reelbench.registry import discovery
     from reelbench.registry.data import fetch
     from reelbench.registry.data.fetch.planning import FetchPlan
-    from reelbench.registry.data.fetch.transfers import Archive
-    from reelbench.registry.data.fetch.verified import VerifiedFiles
+    from reelbench.registry.data.fetch.transfers import Archive, VerifiedFiles
     from reelbench.registry.media import library, playable
     from reelbench.registry.spec import MediaSource
     from tests.servers.files import FileServer

@@ -6,8 +6,7 @@ be had is reported at the end with its reason, and the next run continues from w
 
 from reelbench.registry.data.fetch.planning import Failure, FetchPlan, plan, yt_dlp
 from reelbench.registry.data.fetch.running import WORKERS, FetchReport, Progress, run
-from reelbench.registry.data.fetch.transfers import Transfer
-from reelbench.registry.data.fetch.verified import VerifiedFiles
+from reelbench.registry.data.fetch.transfers import Transfer, VerifiedFiles
 
 __all__ = [
     "WORKERS",

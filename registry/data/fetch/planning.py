@@ -10,8 +10,15 @@ from pathlib import Path, PurePosixPath
 from rich.filesize import decimal
 
 from reelbench.registry.data import download, hub, sources
-from reelbench.registry.data.fetch.transfers import Annotations, Archive, HubVideo, OnlineVideo, Transfer, place
-from reelbench.registry.data.fetch.verified import VerifiedFiles
+from reelbench.registry.data.fetch.transfers import (
+    Annotations,
+    Archive,
+    HubVideo,
+    OnlineVideo,
+    Transfer,
+    VerifiedFiles,
+    place,
+)
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media

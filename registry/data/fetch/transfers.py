@@ -5,10 +5,12 @@ Each verifies what it brings; a video comes to its place only when it is whole.
 
 import errno
 import hashlib
+import json
 import lzma
 import shutil
 import subprocess
 import tarfile
+import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Generator, Iterator
@@ -18,8 +20,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 from reelbench.registry.data import download, hub, sources
-from reelbench.registry.data.fetch.verified import VerifiedFiles
 from reelbench.registry.errors import first_line
+from reelbench.registry.files import read_record, write_text
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
@@ -31,6 +33,30 @@ _GROWS_FREELY = 10_000_000
 """Bytes that a video may have whatever the size of its archive."""
 # `tarfile` lets through what its decoders raise, and trusts the numbers in a header.
 _DECODING = (EOFError, zlib.error, lzma.LZMAError, ValueError, ArithmeticError, RecursionError)
+
+
+class VerifiedFiles:
+    """Which fetched videos have been checked, by relative path, with the size that they had then."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._path = root / ".verified.json"
+        self._lock = threading.Lock()
+        self._sizes: dict[str, int] = read_record(self._path) or {}
+
+    def size(self, path: Path) -> int | None:
+        """Return the size a file had when it was verified; None where it never was, or isn't one of ours."""
+        return self._sizes.get(path.relative_to(self.root).as_posix()) if path.is_relative_to(self.root) else None
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a file is here as it was verified."""
+        return path.is_file() and self.size(path) == path.stat().st_size
+
+    def add(self, path: Path) -> None:
+        """Note that a file has been verified."""
+        with self._lock:
+            self._sizes[path.relative_to(self.root).as_posix()] = path.stat().st_size
+            write_text(self._path, json.dumps(self._sizes, indent=0, sort_keys=True))
 
 
 @dataclass(frozen=True)
