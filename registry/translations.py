@@ -81,13 +81,8 @@ class Translations:
             return lacking
         if len(lacking) == len(rows):
             raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {self.language}")
-        log.warning(
-            "%s: %d of %d questions are left out because they have no translation into %s",
-            spec.id,
-            len(lacking),
-            len(rows),
-            self.language,
-        )
+        some = f"{len(lacking)} of {len(rows)} questions"
+        log.warning("%s: %s are left out because they have no translation into %s", spec.id, some, self.language)
         return lacking
 
     def translated(self, row: Row) -> Row:

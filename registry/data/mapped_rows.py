@@ -47,7 +47,20 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str,
         raise InputError(f"{spec.id}: its own reader reads its rows")
     table = [entry for path in paths for entry in tables.read(path)]
     questions = [_Question(spec, mapping, where, number, cells) for number, (where, cells) in enumerate(table, start=1)]
-    form = _form_of(questions, mapping.answer_is) if spec.asks_choice else None
+    form = mapping.answer_is if spec.asks_choice else None
+    if spec.asks_choice and form is None:
+        # The form in which all answers can be read; where some can't be read in any way, the one for most.
+        asked: list[tuple[Options, str]] = []
+        for question in questions:
+            with suppress(InputError):  # said when it is the row's turn
+                asked.append(question.choice)
+        forms = answer_forms(asked)
+        if len(forms) > 1:
+            raise InputError(
+                f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which "
+                "with answer_is"
+            )
+        form = (forms or answer_forms(asked, share=0) or ["letter"])[0]
     places: dict[str, str] = {}
     for question in questions:
         try:
@@ -190,7 +203,8 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     """Return a row's value of a column, or within one (`annotation.question`); InputError where it has none."""
     if name in cells:
         return cells[name]
-    if alike := [column for column in cells if _bare(column) == _bare(name)]:
+    bare = name.replace(" ", "_").casefold()
+    if alike := [column for column in cells if column.replace(" ", "_").casefold() == bare]:
         return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
@@ -199,10 +213,6 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
         value = value[part]
     return value
-
-
-def _bare(name: str) -> str:
-    return name.replace(" ", "_").casefold()
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
@@ -418,23 +428,3 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
         if named[form] == most:
             meant.setdefault(places, form)
     return list(meant.values())
-
-
-def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
-    """Return the form in which answers name their options: as stated, else the one in which all of them can be read.
-
-    Where some can't be read in any way it is the one for most; InputError where two ways differ.
-    """
-    if stated is not None:
-        return stated
-    asked: list[tuple[Options, str]] = []
-    for question in questions:
-        with suppress(InputError):  # said when it is the row's turn
-            asked.append(question.choice)
-    forms = answer_forms(asked)
-    if len(forms) > 1:
-        raise InputError(
-            f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which with "
-            "answer_is"
-        )
-    return (forms or answer_forms(asked, share=0) or ["letter"])[0]

@@ -19,24 +19,18 @@ class Presence:
 
 def find_local(spec: BenchmarkSpec) -> Presence:
     """Return the files of a benchmark that are on this machine."""
-    return Presence(_data(spec), _media(spec))
-
-
-def _data(spec: BenchmarkSpec) -> str:
+    folders = [str(root) for root in media.roots(spec) if root.is_dir() and any(root.iterdir())]
+    videos = ", ".join(folders) or "none found; mini clips are made on first use"
+    beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
+    saved = home() / "rows" / spec.id
+    cached = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
     if (named := sources.user_data(spec, None)) is not None:
         path, origin = named
-        return f"{origin}" if path.exists() else f"{origin}: {path} is not there"
-    beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
+        return Presence(origin if path.exists() else f"{origin}: {path} is not there", videos)
+    if absent := [path for path in beside if not path.is_file()]:
+        return Presence(f"{absent[0]} is not there", videos)
     if beside:
-        absent = [path for path in beside if not path.is_file()]
-        return f"{absent[0]} is not there" if absent else ", ".join(dict.fromkeys(map(str, beside)))
-    saved = home() / "rows" / spec.id
-    here = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
-    if here:
-        return f"cached: {', '.join(here)}"
-    return "fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}"
-
-
-def _media(spec: BenchmarkSpec) -> str:
-    folders = [root for root in media.roots(spec) if root.is_dir() and any(root.iterdir())]
-    return ", ".join(str(root) for root in folders) if folders else "none found; mini clips are made on first use"
+        return Presence(", ".join(dict.fromkeys(map(str, beside))), videos)
+    if cached:
+        return Presence(f"cached: {', '.join(cached)}", videos)
+    return Presence("fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}", videos)

@@ -41,36 +41,6 @@ _SEEK_COST = 4
 
 
 @dataclass(frozen=True)
-class VideoInfo:
-    """What a video holds, as read from its packets, not from its header.
-
-    `width` and `height` are as shown (after `rotation`, in degrees counter-clockwise); `fps` is frames per second of
-    `duration`, which counts from the first frame's start to the last frame's end in seconds; `keyframes` counts them.
-    `sound` says whether it has any.
-    """
-
-    path: Path
-    codec: str
-    width: int
-    height: int
-    rotation: int
-    fps: float
-    duration: float
-    frames: int
-    keyframes: int
-    sound: bool = False
-    notes: tuple[str, ...] = ()
-
-    @property
-    def in_words(self) -> str:
-        """Codec, size, duration and frames, on one line."""
-        turned = f", turned by {self.rotation} degrees" if self.rotation else ""
-        picture = f"{self.codec}, {self.width} x {self.height}{turned}"
-        frames = f"{self.frames} frames ({self.fps:.3f} per second), {self.keyframes} keyframes"
-        return f"{picture}, {self.duration:.3f} s, {frames}"
-
-
-@dataclass(frozen=True)
 class Frame:
     """One frame: its position among the video's frames, its time in seconds from the first frame, and its picture.
 
@@ -111,23 +81,9 @@ class VideoFile:
         return self._index.timeline
 
     @property
-    def info(self) -> VideoInfo:
+    def info(self) -> FrameIndex:
         """What the file holds."""
-        index, timeline = self._index, self._index.timeline
-        count = len(timeline.timestamps)
-        return VideoInfo(
-            path=self.path,
-            codec=index.codec,
-            width=index.width,
-            height=index.height,
-            rotation=index.rotation,
-            fps=count / timeline.duration,
-            duration=timeline.duration,
-            frames=count,
-            keyframes=int(np.count_nonzero(timeline.keyframes)),
-            sound=index.sound,
-            notes=index.notes,
-        )
+        return self._index
 
     def copy_sound(self, sampling: FrameSampling, target: Path) -> str | None:
         """Copy the sound of what `sampling` spans into an mp4; see `sound.copy_sound`."""

@@ -88,6 +88,7 @@ class FrameIndex:
     Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
     frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
     `begins` is when the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
+    `width` and `height` are as shown (after `rotation`, in degrees counter-clockwise).
     """
 
     path: Path
@@ -124,12 +125,32 @@ class FrameIndex:
     def _keys(self) -> np.ndarray:
         return np.flatnonzero(self.keyframe)
 
-    def packet_at(self, pts: int | None) -> int | None:
-        """Return the packet with this time, or None."""
-        if pts is None:
-            return None
-        found = np.flatnonzero(self.pts == pts)
-        return int(found[0]) if len(found) else None
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame's start to the last frame's end."""
+        return self.timeline.duration
+
+    @property
+    def frames(self) -> int:
+        """How many there are."""
+        return len(self.timeline.timestamps)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of the duration."""
+        return self.frames / self.duration
+
+    @property
+    def keyframes(self) -> int:
+        """How many there are."""
+        return int(np.count_nonzero(self.timeline.keyframes))
+
+    @property
+    def in_words(self) -> str:
+        """Codec, size, duration and frames, on one line."""
+        turned = f", turned by {self.rotation} degrees" if self.rotation else ""
+        frames = f"{self.frames} frames ({self.fps:.3f} per second), {self.keyframes} keyframes"
+        return f"{self.codec}, {self.width} x {self.height}{turned}, {self.duration:.3f} s, {frames}"
 
 
 def open_container(path: Path) -> InputContainer:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import av
+import numpy as np
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
 
@@ -121,7 +122,11 @@ class Reader:
     def _numbered(self, position: int | None) -> Iterator[tuple[int, av.Packet]]:
         self._used = True
         for packet in packets(self._container, self._stream):
-            position = self._index.packet_at(packet.pts) if position is None else position + 1
+            if position is None and packet.pts is not None:
+                found = np.flatnonzero(self._index.pts == packet.pts)
+                position = int(found[0]) if len(found) else None
+            elif position is not None:
+                position += 1
             if position is not None:
                 yield position, packet
 

@@ -248,7 +248,9 @@ class FrameStore:
         held: list[tuple[float, int, Path]] = []
         for entry in self._entries():
             with suppress(OSError):
-                held.append((entries.used_at(entry), entries.size(entry), entry))
+                record = entry / entries.RECORD
+                used = (record if record.exists() else entry).stat().st_mtime
+                held.append((used, entries.size(entry), entry))
         total = sum(size for _, size, _ in held)
         idle = time.time() - IN_USE_S
         for used, size, entry in sorted(held):

@@ -117,13 +117,6 @@ def note_use(folder: Path) -> None:
             os.utime(folder / RECORD)
 
 
-def used_at(folder: Path) -> float:
-    """Return when an entry was last asked for (s since the epoch)."""
-    with suppress(FileNotFoundError):
-        return (folder / RECORD).stat().st_mtime
-    return folder.stat().st_mtime
-
-
 def size(folder: Path) -> int:
     """Return the bytes that an entry takes."""
     with suppress(OSError):

@@ -160,7 +160,14 @@ class Archive(Transfer):
     def bring(self, advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
         """See `Transfer.bring`."""
         url = self.source.location
-        archive = download.download(url, download.place(url), on_bytes=_deltas(advance))
+        arrived = 0
+
+        def on_bytes(have: int) -> None:
+            nonlocal arrived
+            advance(have - arrived)
+            arrived = have
+
+        archive = download.download(url, download.place(url), on_bytes=on_bytes)
         left = {self._member(key): key for key in self.names}
         damage = None
         try:
@@ -240,17 +247,6 @@ def _accept(target: Path, verified: VerifiedFiles) -> str | None:
 
 def _aside(target: Path) -> Path:
     return target.with_name(target.name + ".broken")
-
-
-def _deltas(advance: Callable[[int], None]) -> Callable[[int], None]:
-    last = 0
-
-    def on_bytes(have: int) -> None:
-        nonlocal last
-        advance(have - last)
-        last = have
-
-    return on_bytes
 
 
 def _bar(advance: Callable[[int], None]) -> Any:  # noqa: ANN401 - what the Hub client takes for a tqdm class
