@@ -25,8 +25,14 @@ globalThis.Reelbench = (() => {
   };
 
   // --- rows and numbers ---
+  /** Rounded as the terminal and the tables round: of two that are equally near the even one. */
+  function fixed(value, digits) {
+    const times = value * 10 ** digits;
+    const tie = Number.isInteger(value * 4096) && Math.abs(times % 1) === 0.5;
+    return tie ? ((2 * Math.round(times / 2)) / 10 ** digits).toFixed(digits) : value.toFixed(digits);
+  }
   const num = (value, unit) =>
-    value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
+    value == null ? "–" : fixed(value, data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
   const signed = (value, unit) => (value > 0 ? "+" : "") + num(value, unit);
   const count = (n) => n.toLocaleString("en");
   // What the authors do is the rule; only the other way of aggregating is spelled out.
