@@ -12,8 +12,8 @@ globalThis.Reelbench = (() => {
   const bdi = (text, attributes) => h("bdi", { ...attributes, text });
   /** A model's name: who made it in grey, which gives way where there is no room. */
   const named = (text) => {
-    const [org, ...rest] = text.split("/");
-    return rest.length && org ? h("bdi", { class: "named" }, h("span", { class: "org" }, `${org}/`), h("wbr"), h("span", {}, rest.join("/"))) : bdi(text);
+    const [, org, name] = text.match(/^([\w.-]+\/)([^/<>]+)$/) || [];
+    return org ? h("bdi", { class: "named" }, h("span", { class: "org" }, org), h("wbr"), h("span", {}, name)) : bdi(text);
   };
   /** A model's name without who made it. */
   const brief = (text) => text.replace(/^[^/]+\/(?=.)/, "");

@@ -81,7 +81,7 @@
   }
   /** A model's name, and what a reader must know with it, in one line. */
   const who = (model, href, beside) =>
-    h("div", { class: "who" }, h("a", { class: "name", href, title: model }, R.named(model)), h("div", { class: "badges" }, beside));
+    h("div", { class: "who" }, h("a", { class: "name", href, title: model, "aria-label": model }, R.named(model)), h("div", { class: "badges" }, beside));
   /** Open or closed, and how large: of a model's rows the first that says so. */
   function weights(rowsOf) {
     const get = (item) => rowsOf(item).find((row) => row.parameters)?.parameters ?? null;
@@ -93,6 +93,7 @@
       title: "Weights",
       about: "Billions of parameters where the weights are open, else closed",
       cls: "num soft",
+      unsaved: true, // parameters and licence are columns of their own
       up: true,
       get,
       show: !R.narrow.matches && matchMedia("(min-width: 1200px)").matches,
@@ -160,6 +161,7 @@
         head: () => h("span", { class: "unit", text: data.units[metric.unit].label }),
         get: (row) => row.v[i]?.[0] ?? null,
         show: !R.narrow.matches && shownIn(i) && !metric.name.endsWith("_per_question"),
+        beside: (row) => [["low", row.v[i]?.[1]], ["high", row.v[i]?.[2]]],
         node: (row) => (row.v[i] ? [R.shown(row, i, metric), ends(row)].filter(Boolean) : R.none()),
       };
     });

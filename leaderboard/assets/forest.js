@@ -120,7 +120,7 @@
         value = R.shown(row, i, metric),
         hollow = R.unranked(row);
       if (!base) {
-        const tip = [`${row.model}: ${value} ${unit}`, R.interval(numbers, metric.unit), row.unscored && `${row.unscored} unscored`, hollow && `not ranked: ${R.words(row.partial)}`];
+        const tip = [`${row.model}: ${value} ${unit}`, R.interval(numbers, metric.unit), row.unscored && `${row.unscored} unscored`, hollow && "not ranked"];
         const under = hollow && more.reason ? "not ranked" : "";
         return { text: value, bound: row.unscored, under, value: numbers[0], ends: numbers.length > 1 ? numbers.slice(1) : null, steps, rules, hollow, tip: tip.filter(Boolean).join(", ") };
       }
@@ -167,6 +167,20 @@
       node,
       drawn,
       verdict,
+      /** What a file must say beside the number: [name, value]. */
+      beside(item, ticked) {
+        const row = at(item),
+          numbers = row?.v[i] || [],
+          g = row && R.group(row);
+        const one = pinned(ticked) && drawn(item, ticked);
+        const minus = one?.by == null ? [null, null, null, null] : [one.by, ...(one.ends || [null, null]), one.ends ? (one.sure ? "yes" : "no") : null];
+        return [
+          ...[["low", numbers[1]], ["high", numbers[2]], ["lower bound", row && (row.unscored ? "yes" : "no")], ["unscored", row && (row.unscored ?? 0)]],
+          ...[["rank", row?.rank], ["rank range", row?.rank_range], ["source", row?.source], ["setting", row?.setting], ["frames", row?.frames]],
+          ...[["split", g && [g.split, g.subset].filter(Boolean).join(", ")], ["judge", g?.judge], ["judge prompts", g?.judge_prompts]],
+          ...(pinned(ticked) ? ["difference", "difference low", "difference high", "told apart"].map((name, k) => [name, minus[k]]) : []),
+        ];
+      },
       unit: () => (R.short(metric.title) === title ? unit : `${R.short(metric.title)}, ${unit}`),
       head(ticked) {
         const base = pinned(ticked);

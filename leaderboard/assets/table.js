@@ -74,7 +74,7 @@
       fit();
       edge();
     }).observe(scroll);
-    /** Of the columns that nobody chose, as many as there is room for: the last go first, what is of the score last. */
+    /** Of the columns that nobody chose, as many as there is room for: what is of the score goes last. */
     let fitted = 0;
     function fit() {
       const width = scroll.clientWidth;
@@ -89,8 +89,8 @@
       for (let round = 0; round < 2; round++) {
         let over = scroll.scrollWidth - width;
         if (over <= 1) return;
-        const spare = columns.filter((column) => column.shown && !column.always && !column.lane);
-        const last = [...spare.filter((column) => column.vital), ...spare.filter((column) => !column.vital)];
+        const weight = (column) => (column.vital ? 0 : column.group === "Other scores" ? 1 : column.id === "weights" ? 2 : 3);
+        const last = columns.filter((column) => column.shown && !column.always && !column.lane).sort((p, q) => weight(p) - weight(q));
         while (over > 0 && last.length) {
           const column = last.pop();
           over -= head.querySelector(`th[data-id="${CSS.escape(column.id)}"]`)?.offsetWidth || 0;
@@ -327,14 +327,20 @@
         }),
     );
   }
-  /** Save what the table shows now. */
+  /** Save what the table shows now, with what its numbers can't be quoted without. */
   function save(table, name, kind) {
-    const shown = table.columns.filter((column) => column.shown);
-    const rows = table.view().map((row) => shown.map((column) => column.get(row) ?? null));
+    const shown = table.columns.filter((column) => column.shown && !column.unsaved),
+      ticked = table.ticked();
+    const view = [...new Set([...ticked, ...table.view()])];
+    const beside = (column, row) => column.beside?.(row, ticked) || [];
     const { csv, save: give } = globalThis.Plots;
-    if (kind === "csv") give(csv([shown.map((column) => column.title), ...rows]), "text/csv;charset=utf-8", `${name}.csv`);
-    else {
-      const records = rows.map((row) => Object.fromEntries(row.map((value, i) => [shown[i].id, value])));
+    if (kind === "csv") {
+      const heads = shown.flatMap((column) => [column.title, ...(view.length ? beside(column, view[0]).map(([what]) => `${column.title} ${what}`) : [])]);
+      const rows = view.map((row) => shown.flatMap((column) => [column.get(row) ?? null, ...beside(column, row).map(([, value]) => value ?? null)]));
+      give(csv([heads, ...rows]), "text/csv;charset=utf-8", `${name}.csv`);
+    } else {
+      const pairs = (column, row) => [[column.id, column.get(row) ?? null], ...beside(column, row).map(([what, value]) => [`${column.id}_${what.replaceAll(" ", "_")}`, value ?? null])];
+      const records = view.map((row) => Object.fromEntries(shown.flatMap((column) => pairs(column, row))));
       give(JSON.stringify(records, null, 1), "application/json", `${name}.json`);
     }
   }
