@@ -315,7 +315,9 @@ def by_size(
     for name, (bins, size) in sizes.items():
         groups: dict[str, list[Attempt]] = {_in_words(bounds): [] for bounds in bins}
         for attempt in judged:
-            groups[_in_words(_bin(size(graphs[attempt.id]), bins))].append(attempt)
+            groups[
+                _in_words(next((low, high) for low, high in bins if high is None or size(graphs[attempt.id]) <= high))
+            ].append(attempt)
         rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
     return rates
 
@@ -347,10 +349,6 @@ def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]
     right = np.array([float(attempt.right is True) for attempt in attempts])
     share = mean_over_clusters(right, [questions[attempt.id].cluster for attempt in attempts], bounds=(0, 1))
     return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
-
-
-def _bin(size: int, bins: _Bins) -> tuple[int, int | None]:
-    return next((low, high) for low, high in bins if high is None or size <= high)
 
 
 def _in_words(bounds: tuple[int, int | None]) -> str:
