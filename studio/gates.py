@@ -163,7 +163,7 @@ class Gates:
         asked = case.item
         if not asked.options:
             blind = self._prompts.messages("blind.txt", [("question", asked.question)])
-            guess = await chain.ask(case, BLIND, blind, _words, stand_in="word " * 60, video=asked.video)
+            guess = await chain.ask(case, BLIND, blind, _some_text, stand_in="word " * 60, video=asked.video)
             material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
             verdict = await self._ask(chain, case, "same.txt", material, _Same)
             return "answerable" if verdict.same else None
@@ -206,7 +206,7 @@ _ASKED = {
 """Prompt -> the role that is asked, and what a plan goes on with."""
 
 
-def _words(reply: str) -> str:
+def _some_text(reply: str) -> str:
     if not reply.strip():
         raise UnreadableError("the reply is empty")
     return reply.strip()
