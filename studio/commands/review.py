@@ -117,10 +117,6 @@ def page(
     draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), _labels(material.tags, per))
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
-    if (material.diagnosis is None) == (ask is KindName.NODES):
-        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
-    if (material.graphs is None) == (ask is KindName.GRAPHS):
-        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
     content = _content(name, ask, draw, material, split=split, data=data)
     if form is Form.LABEL_STUDIO and media_url is not None:
         tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
@@ -170,6 +166,10 @@ def _content(
     from reelbench.studio.review.kinds import KINDS
 
     answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
+    if (diagnosis is None) == (ask is KindName.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
     if material.consensus:
         drawn = None
         if diagnosis is not None:
