@@ -180,7 +180,18 @@ class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
     added = frozenset(
-        {"answering", "audio", "candidates", "frames_unlike", "label", "language", "merged", "preset", "ranker"}
+        {
+            "answering",
+            "audio",
+            "candidates",
+            "frames_unlike",
+            "label",
+            "language",
+            "merged",
+            "offset",
+            "preset",
+            "ranker",
+        }
     )
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
@@ -213,6 +224,7 @@ class SettingsRecord(Record):
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
+    offset: int | None = absent("lmms-eval's --offset: how many questions it began after.")
 
     @property
     def shown_otherwise(self) -> str:
