@@ -272,7 +272,7 @@ class _Run:
         return (read.parsed or {}).get("text", text) if self._questions.spec.row_kind == "open" else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
-        return answered(self._questions.spec, text, row.get("options", ()))
+        return answered(self._questions.spec, text, row.get("options", ()), row.get("duration"))
 
 
 def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:

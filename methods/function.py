@@ -84,7 +84,7 @@ class _FunctionRun:
             self.failed += 1
             return Prediction(None, reason=Reason.MODEL_FAILED)
         self._answers += 1
-        return answered(self._questions.spec, valid_text(text), row.get("options", ()))
+        return answered(self._questions.spec, valid_text(text), row.get("options", ()), row.get("duration"))
 
 
 def _text(answer: object, row: Row) -> str:

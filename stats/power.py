@@ -73,9 +73,11 @@ class Pilot:
         if self.discordant is None or self.bounds == UNBOUNDED:
             return 1.0
         scale = self.bounds[1] - self.bounds[0]
-        found, wanted = abs(self.value) / scale, min(abs(effect) / scale, 1.0)
+        # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
+        found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
+        wanted = min(abs(effect) / scale, 1.0)
         share = min(1.0, self.discordant + max(0.0, wanted - found))
-        before = self.discordant - found**2
+        before = self.discordant - (self.value / scale) ** 2
         return (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
 
     def errors(self) -> list[float]:

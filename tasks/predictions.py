@@ -4,7 +4,7 @@ Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too
 prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -123,24 +123,28 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     declared = partial(_read_mapped, spec) if spec.mapping else _read_none
     read_references = getattr(formats, "read_references", declared)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
-    options = defaultdict(tuple, {reference.id: reference.options for reference in references})
-    predictions = _answered(spec, texts, options)
+    known = {reference.id: reference for reference in references}
+    predictions = _answered(spec, texts, known)
     joined = join(
         predictions,
         references,
         source,
         path=path,
         split=split,
-        notes=_notes(spec, predictions.values(), options.values()),
+        notes=_notes(spec, predictions.values(), [reference.options for reference in references]),
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 
 
 def _answered(
-    spec: BenchmarkSpec, texts: Mapping[str, str | None], options: Mapping[str, Sequence[str]]
+    spec: BenchmarkSpec, texts: Mapping[str, str | None], known: Mapping[str, Reference]
 ) -> dict[str, Prediction]:
-    given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
+    given = {
+        name: (text, known[name].options, known[name].length) if name in known else (text, (), None)
+        for name, text in texts.items()
+        if text is not None
+    }
     missing = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
     return missing | dict(zip(given, all_answered(spec, list(given.values())), strict=True))
 

@@ -135,7 +135,7 @@ def _reply(line: _Line, where: str) -> str:
 
 def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:
     options = tuple(row.get("options", ()))
-    given = answered(spec, text, options)
+    given = answered(spec, text, options, row.get("duration"))
     ended = cut_off(text)
     return Item(
         id=row["id"],
