@@ -136,7 +136,7 @@ globalThis.Plots = (() => {
   }
   /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or its middle. */
   function axis(steps) {
-    const short = steps.join("").length < 13;
+    const short = steps.join("").length < (steps.every(Number.isInteger) ? 13 : 8);
     const one = steps.includes(0) ? 0 : steps[(steps.length - 1) / 2];
     const inside = steps.slice(1, -1).filter((step) => short || step === one);
     const at = scale(steps, 0, 100);
