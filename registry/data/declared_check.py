@@ -1,7 +1,7 @@
 """`reelbench check`: a benchmark that a file declares, held to all that its rows, prompts and media must be."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,16 +92,7 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
     """Yield a line for spans that end behind their video, for ones that are all within a second, and for empty ones."""
     if not spec.asks_span or not rows:
         return
-    # Seconds, from the row's column or its video's file; rows without either are left out.
-    lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
-    of_files: dict[str, float | None] = {}
-    for row in rows:
-        if row["id"] not in lengths and (video := row["video"]) in found:
-            if video not in of_files:
-                with suppress(MediaError):
-                    of_files[video] = playable.seconds(found[video])
-            if length := of_files.get(video):
-                lengths[row["id"]] = length
+    lengths = lengths_of(rows, found)
     behind = [row for row in rows if max(row["span"]) > lengths.get(row["id"], math.inf) * _SLACK + 1]
     if behind:
         first = behind[0]
@@ -121,3 +112,18 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
     empty = [row for row in rows if any(row["span"][at] == row["span"][at + 1] for at in range(0, len(row["span"]), 2))]
     if empty:
         yield f"{where[empty[0]['id']]}: {number_of(len(empty), 'span')} without length, which nobody can meet"
+
+
+def lengths_of(rows: Iterable[Row], found: Mapping[str, Path]) -> dict[str, float]:
+    """Return the length of each row's video in seconds, from its column or its file; rows without one are left out."""
+    lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
+    of_files: dict[str, float | None] = {}
+    for row in rows:
+        video = row["video"]
+        if row["id"] not in lengths and video in found:
+            if video not in of_files:
+                with suppress(MediaError):
+                    of_files[video] = playable.seconds(found[video])
+            if length := of_files.get(video):
+                lengths[row["id"]] = length
+    return lengths
