@@ -77,11 +77,6 @@ _ROW_KINDS = {"exact": "open"}
 
 _DEFAULT_JUDGE = "curve"
 _SHOWN_NAME = 60
-OPTIONAL = {
-    DURATION.name: DURATION,
-    "reasoning": Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order."),
-}
-"""Columns that a file may map whatever its kind."""
 _LAYOUTS = ("videos/{video}", "{video}")
 
 
@@ -252,30 +247,32 @@ class _Declaration:
         self._kind: FileKind = top.choice("kind", FileKind)
         self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
         self._facets = top.texts("facets")
-        if (given := top.text("prompt")) is None:
-            self._prompt = Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
-        elif not (path := self._own(top, "prompt", given)).is_file():
-            shown = cut_in_the_middle(given, _SHOWN_NAME)
-            raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
-        else:
-            self._prompt = path
+        self._prompt = self._prompt_file()
 
     def spec(self) -> BenchmarkSpec:
         top = self._top
-        mapping = self._mapping()
-        languages = top.texts("languages") or ("en",)
-        # Beside the kind's columns: what the prompt names, and the optional ones that are mapped.
-        given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
-        named = [*self._places(), *(name for name in OPTIONAL if name in mapping.columns)]
-        extras = tuple(
-            OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
-            for name in dict.fromkeys(named)
-            if name not in given
+        columns = self._columns()
+        mapping = RowMapping(
+            columns=columns,
+            answer_is=top.choice("answer_is", AnswerForm),
+            separators=self._separators(),
+            options_in_question=self._options_in_question(),
+            **self._span_unit(columns),
         )
+        languages = top.texts("languages") or ("en",)
+        extras = tuple(self._extra_column(name) for name in self._extras(columns))
         splits = self._splits()
+        first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
-        names = [extra.name for extra in extras]
-        shape = [self._kind, mapping.columns, mapping.answer_is, mapping.separators, self._facets, languages, names]
+        shape = [
+            self._kind,
+            columns,
+            mapping.answer_is,
+            mapping.separators,
+            self._facets,
+            languages,
+            [extra.name for extra in extras],
+        ]
         # What a file says with a later key is no other reader for those that don't.
         more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
         shape += [more] if more != ["seconds", "", False] else []
@@ -293,7 +290,7 @@ class _Declaration:
             row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
             columns=extras,
             splits=splits,
-            default_split=next(iter(splits)),
+            default_split=first,
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
@@ -305,6 +302,7 @@ class _Declaration:
             metrics=metrics,
             facets=tuple(Facet(name=name, title=name.replace("_", " ").capitalize()) for name in self._facets),
             judge=judge,
+            twin=None,
         )
 
     # --- rows ---
@@ -319,7 +317,7 @@ class _Declaration:
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
         for name in self._facets:
-            if name in {*own, "split", *OPTIONAL}:
+            if name in {*own, "split", DURATION.name, "reasoning"}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         if self._top.values.get("options") is not None:
@@ -328,37 +326,37 @@ class _Declaration:
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
                 raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
-        block.only(sorted({*own, *spans, "language", *OPTIONAL, *self._facets, *self._places()}))
+        known = {*own, *spans, "language", DURATION.name, "reasoning", *self._facets, *self._places()}
+        block.only(sorted(known))
         return columns
 
-    def _mapping(self) -> RowMapping:
-        """Return how rows are read, with all that the kind needs of columns."""
-        top, columns = self._top, self._columns()
-        separators, options = top.block("separators"), top.block("options")
-        separators.only(self._facets)
-        options.only(("in",))
-        if options.values and options.text("in") != "question":
-            raise options.error(
-                "options.in: expected `question`; options of a column of their own are `columns.options`"
-            )
-        if options.values and not self._kind.endswith("choice"):
-            raise top.error(f"options: a {self._kind} benchmark has none", "options")
+    def _options_in_question(self) -> bool:
+        block = self._top.block("options")
+        block.only(("in",))
+        if block.values and block.text("in") != "question":
+            raise block.error("options.in: expected `question`; options of a column of their own are `columns.options`")
+        if block.values and not self._kind.endswith("choice"):
+            raise self._top.error(f"options: a {self._kind} benchmark has none", "options")
+        return bool(block.values)
+
+    def _span_unit(self, columns: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
+        """Return what spans are counted in, and of frames how many a second."""
+        top = self._top
         unit, fps = top.choice("span_unit", SpanUnit), top.text("fps") or ""
         if (unit or fps) and self._kind not in ("span", "grounded_choice"):
             raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
         if (unit == "frames") != bool(fps):
-            what = "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it"
-            raise top.error(what, "span_unit")
+            raise top.error(
+                "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it", "span_unit"
+            )
         if unit in ("ratio", "percent") and DURATION.name not in columns:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
-        return RowMapping(
-            columns=columns,
-            answer_is=top.choice("answer_is", AnswerForm),
-            separators={name: separators.required(name) for name in separators.values},
-            span_unit=unit or "seconds",
-            fps=fps,
-            options_in_question=bool(options.values),
-        )
+        return {"span_unit": unit or "seconds", "fps": fps}
+
+    def _separators(self) -> dict[str, str]:
+        block = self._top.block("separators")
+        block.only(self._facets)
+        return {name: block.required(name) for name in block.values}
 
     def _places(self) -> list[str]:
         """Return the names of the prompt's places."""
@@ -372,6 +370,19 @@ class _Declaration:
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
         return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
 
+    def _extras(self, columns: dict[str, Any]) -> list[str]:
+        """Return the columns beside those of the kind: what the prompt names, and the optional ones that are mapped."""
+        given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
+        named = [*self._places(), *(name for name in (DURATION.name, "reasoning") if name in columns)]
+        return [name for name in dict.fromkeys(named) if name not in given]
+
+    def _extra_column(self, name: str) -> Column:
+        if name == DURATION.name:
+            return DURATION
+        if name == "reasoning":
+            return Column(name=name, dtype="list<string>", description="Steps that lead to the answer, in order.")
+        return Column(name=name, dtype="string", description="A column that the prompt names.")
+
     # --- where things are ---
 
     def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
@@ -380,6 +391,28 @@ class _Declaration:
             return contained(self._folder, self._folder / Path(named).expanduser(), media=media)
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
+
+    def _root(self, block: Block, root: str) -> str:
+        """Return a folder of videos; a variable, which the user sets, is one of ours and holds no secret."""
+        if not root.startswith("$"):
+            return str(self._own(block, "roots", root, media=True))
+        variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
+        secret = {setting.name for setting in settings.ALL if setting.secret}
+        if not self._installed and (
+            variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
+        ):
+            what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
+            raise block.error(what, "roots")
+        return root
+
+    def _prompt_file(self) -> Path:
+        if (given := self._top.text("prompt")) is None:
+            return Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
+        path = self._own(self._top, "prompt", given)
+        if not path.is_file():
+            shown = cut_in_the_middle(given, _SHOWN_NAME)
+            raise self._top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
+        return path
 
     def _splits(self) -> dict[str, SplitSpec]:
         top = self._top
@@ -422,19 +455,7 @@ class _Declaration:
                 raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
             if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
                 raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")
-        roots: list[str] = []
-        secret = {setting.name for setting in settings.ALL if setting.secret}
-        for root in block.texts("roots"):
-            if not root.startswith("$"):
-                roots.append(str(self._own(block, "roots", root, media=True)))
-                continue
-            # A variable, which the user sets, is one of ours and holds no secret.
-            variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
-            out = variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
-            if out and not self._installed:
-                what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
-                raise block.error(what, "roots")
-            roots.append(root)
+        roots = tuple(self._root(block, root) for root in block.texts("roots"))
         youtube = block.choice("youtube", Literal["true", "false"]) == "true"
         return MediaSource(
             title="YouTube" if youtube else f"{self._id}'s videos",
@@ -454,34 +475,31 @@ class _Declaration:
         if len(splits) > 1:
             tasks |= {stated[split] or f"{name}_{split}": split for split in splits}
         for task, split in tasks.items():
-            twin = (split in own and own[split].text("twin")) or self._top.text("twin")
-            yield TaskSpec(name=task, split=split, twin=twin and twin.replace("{split}", split))
-            names = expected_files(splits[split].source)
-            if any((self._folder / "mini" / Path(name).name).is_file() for name in names):
-                mini = "mini" if task == name else f"mini_{split}"
+            yield TaskSpec(name=task, split=split, twin=self._twin(own.get(split), split))
+            mini = "mini" if task == name else f"mini_{split}"
+            if self._has_mini(splits[split].source):
                 yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
+
+    def _has_mini(self, source: Source) -> bool:
+        names = expected_files(source)
+        return any((self._folder / "mini" / Path(name).name).is_file() for name in names)
+
+    def _twin(self, own: Block | None, split: str) -> str | None:
+        twin = (own and own.text("twin")) or self._top.text("twin")
+        return twin and twin.replace("{split}", split)
 
     # --- how it is scored ---
 
     def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
         if self._kind != "open" and "judge" in self._top.values:
             raise self._top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
-        recalls = [
-            _percentage(
-                f"recall_at_{at}",
-                f"Recall@1, IoU ≥ {at}",
-                f"recall_at_{at}",
-                f"Questions whose spans share {100 * at:g} % or more of what they cover together.",
-            )
-            for at in (0.3, 0.5, 0.7)
-        ]
         match self._kind:
             case "choice":
                 return None, (_ACCURACY,), ("choice",)
             case "span":
-                return None, (_MIOU, *recalls), ("moment",)
+                return None, (_MIOU, *map(_recall, (0.3, 0.5, 0.7))), ("moment",)
             case "grounded_choice":
-                return None, (_GROUNDED, _ACCURACY, _MIOU, *recalls[:2]), ("temporal_span", "choice")
+                return None, (_GROUNDED, _ACCURACY, _MIOU, *map(_recall, (0.3, 0.5))), ("temporal_span", "choice")
             case "exact":
                 return None, (_EXACT,), ("exact_match",)
             case "open":
@@ -489,52 +507,52 @@ class _Declaration:
                 return judge, (*metrics, _EXACT), ("llm_judge", "exact_match")
 
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
-        """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
         block.only(("prompts", "scale"))
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():
-            owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
-            owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec)), None)
-            if owner is None or owner.judge is None:
-                what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
-                raise block.error(what, "prompts")
-            if "scale" in block.values:
-                raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
-            package, _, own = owner.judge.prompts.rpartition(":")
-            judge = replace(owner.judge, prompts=f"{package or owner.package}:{own}")
-            return judge, tuple(_plain_means(owner.metrics))
+            return self._judge_by_name(block, named)
         for file in (folder, *folder.glob("*.txt")):
             self._own(block, "prompts", str(file))
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
             raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
+        low, high = self._scale(block)
+        judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
+        return judge, tuple(_judged(criteria, low, high))
+
+    def _judge_by_name(self, block: Block, named: str) -> tuple[JudgeSpec, tuple[Metric, ...]]:
+        owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
+        owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec) and owner.judge), None)
+        if owner is None or owner.judge is None:
+            what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
+            raise block.error(what, "prompts")
+        if "scale" in block.values:
+            raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
+        package, _, folder = owner.judge.prompts.rpartition(":")
+        judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
+        return judge, tuple(_plain_means(owner.metrics))
+
+    def _scale(self, block: Block) -> tuple[int, int]:
         scale = block.texts("scale")
         numbers = all(re.fullmatch(r"\d{1,4}", end) for end in scale)
         if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
             raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
-        low, high = map(int, scale)
-        unit, factor = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
-        about = f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}."
-        titles = {name: name.replace("_", " ").capitalize() for name in criteria}
-        metrics = [
-            Metric(
-                name=name, title=title, unit=unit, aggregate=Mean(column=name, scale=factor), judged=True, about=about
-            )
-            for name, title in titles.items()
-        ]
-        if len(criteria) > 1:
-            mean, about = MeanOf(metrics=criteria), f"Mean of the {len(criteria)} criteria that a judge scores."
-            metrics.insert(
-                0, Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
-            )
-        judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
-        return judge, tuple(metrics)
+        return int(scale[0]), int(scale[1])
 
 
 def _percentage(name: str, title: str, column: str, about: str) -> Metric:
     return Metric(name=name, title=title, unit="percent", aggregate=Mean(column=column, scale=100), about=about)
+
+
+def _recall(at: float) -> Metric:
+    return _percentage(
+        f"recall_at_{at}",
+        f"Recall@1, IoU ≥ {at}",
+        f"recall_at_{at}",
+        f"Questions whose spans share {100 * at:g} % or more of what they cover together.",
+    )
 
 
 _ACCURACY = _percentage("accuracy", "Accuracy", "correct", "Questions whose right option was chosen.")
@@ -560,25 +578,46 @@ _GROUNDED = _percentage(
 _POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}
 
 
+def _judged(criteria: Sequence[str], low: int, high: int) -> Iterator[Metric]:
+    """Yield metrics over a judge's criteria: their mean, where there are several, and each."""
+    unit, scale = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
+    if len(criteria) > 1:
+        mean = MeanOf(metrics=tuple(criteria))
+        about = f"Mean of the {len(criteria)} criteria that a judge scores."
+        yield Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
+    for name in criteria:
+        yield Metric(
+            name=name,
+            title=name.replace("_", " ").capitalize(),
+            unit=unit,
+            aggregate=Mean(column=name, scale=scale),
+            judged=True,
+            about=f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}.",
+        )
+
+
 def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
     """Yield a benchmark's judged metrics as they are over any questions: each column's mean, and means of these."""
-    columns: dict[str, tuple[Metric, Mean]] = {}
+    columns: dict[str, Metric] = {}
     for metric in metrics:
-        if metric.judged and isinstance(how := metric.aggregate, Mean):
-            columns.setdefault(how.column, (metric, Mean(column=how.column, scale=how.scale)))
-    names = {metric.name for metric, _ in columns.values()}
-    means = [
-        (metric, how)
-        for metric in metrics
-        if metric.judged and isinstance(how := metric.aggregate, MeanOf) and names >= set(how.metrics)
-    ]
-    for metric, aggregate in (*means, *columns.values()):
-        yield Metric(
-            name=metric.name,
-            title=metric.title.partition(" (")[0],
-            unit=metric.unit,
-            right_from=metric.right_from,
-            aggregate=aggregate,
-            judged=True,
-            about=f"{metric.about.partition('. ')[0].rstrip('.')}.",
-        )
+        if metric.judged and isinstance(metric.aggregate, Mean):
+            columns.setdefault(metric.aggregate.column, metric)
+    names = {metric.name for metric in columns.values()}
+    for metric in metrics:
+        if metric.judged and isinstance(metric.aggregate, MeanOf) and names >= set(metric.aggregate.metrics):
+            yield _over_all(metric, metric.aggregate)
+    for column, metric in columns.items():
+        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1
+        yield _over_all(metric, Mean(column=column, scale=scale))
+
+
+def _over_all(metric: Metric, aggregate: Mean | MeanOf) -> Metric:
+    return Metric(
+        name=metric.name,
+        title=metric.title.partition(" (")[0],
+        unit=metric.unit,
+        right_from=metric.right_from,
+        aggregate=aggregate,
+        judged=True,
+        about=f"{metric.about.partition('. ')[0].rstrip('.')}.",
+    )
