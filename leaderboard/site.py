@@ -141,7 +141,7 @@ def document(board: Board) -> dict[str, Any]:
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
         "headline": headline.of_board(board),
-        "rules": f"{ranking.RULES}\n\n{overall.RULES}",
+        "rules": ranking.rules(),
         "units": units(),
         "columns": [
             {field.name: getattr(column, field.name) for field in fields(column) if field.name != "get"}
