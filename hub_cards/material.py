@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reelbench.hub_cards import counts, datasheet
 from reelbench.hub_cards.counts import Labels, SplitStatistics
@@ -19,8 +20,7 @@ DATA_FOLDER = "data"
 CONFIG = "default"
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(NamedTuple):
     """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
     statistics: SplitStatistics
@@ -29,8 +29,7 @@ class Counted:
     data: Data = "unstated"
 
 
-@dataclass(frozen=True)
-class SplitMaterial:
+class SplitMaterial(NamedTuple):
     """A split as declared, and as counted; None where its data is not at hand."""
 
     name: str
@@ -136,7 +135,11 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
     """
     named = sources.user_data(spec, data)
     if named is not None and named[0].is_file():
-        return {(split := _split_of(spec, named[0])): loading.locate(spec.id, split, named[0])}
+        of_file = spec.default_split
+        for split, declared in reversed(spec.splits.items()):
+            if named[0].name in {Path(n).name for n in (*sources.expected_files(declared.source), *declared.joined)}:
+                of_file = split
+        return {of_file: loading.locate(spec.id, of_file, named[0])}
     splits: dict[str, SplitData] = {}
     refused: list[InputError] = []
     for split in spec.splits:
@@ -148,14 +151,6 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
     if named is not None and not splits:
         raise refused[0]
     return splits
-
-
-def _split_of(spec: BenchmarkSpec, path: Path) -> str:
-    for split, declared in spec.splits.items():
-        names = (*sources.expected_files(declared.source), *declared.joined)
-        if path.name in {Path(name).name for name in names}:
-            return split
-    return spec.default_split
 
 
 def data_path(split: str) -> str:

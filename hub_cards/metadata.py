@@ -40,15 +40,9 @@ def card_metadata(material: Material) -> dict[str, Any]:
 
 def own_metadata(material: Material, title: str) -> dict[str, Any]:
     """Return the metadata of a card whose rows are not the owners': what was counted, and nothing that they state."""
-    languages = sorted({language_of(tag) for tag in material.languages})
-    metadata = {
-        "pretty_name": title,
-        "language": languages,
-        "size_categories": _size(material),
-        "tags": ["video", "reelbench"],
-        "configs": _configs(material) if material.data_splits else None,
-    }
-    return {key: value for key, value in metadata.items() if value}
+    whole = card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
+    kept = ("pretty_name", "language", "size_categories", "tags", "configs")
+    return {key: whole[key] for key in kept if key in whole}
 
 
 def _configs(material: Material) -> list[dict[str, Any]]:

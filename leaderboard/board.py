@@ -137,11 +137,17 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)
     ):
         groups[group.benchmark].append(group)
+
+    def order(entry: BoardEntry) -> tuple[bool, bool, float, str, str]:
+        spec = apart.get(entry.group, specs[entry.group.benchmark])
+        score = metric_value(entry.metrics, spec.primary.name)
+        return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
+
     ordered = [
         entry
         for benchmark in sorted(groups)
         for group in groups[benchmark]
-        for entry in sorted(by_group[group], key=lambda e: _order(apart.get(e.group, specs[benchmark]), e, ranks))
+        for entry in sorted(by_group[group], key=order)
     ]
     easy = shortcuts_of_groups(ordered)
     bridges = bridges_of([entry.stored for entry in ordered if entry.stored is not None])
@@ -200,12 +206,6 @@ def _blind(
     }
 
 
-def _order(spec: BenchmarkSpec, entry: BoardEntry, ranks: Mapping[str, int]) -> tuple[bool, bool, float, str, str]:
-    """What is not ranked stands below what is, whatever its value."""
-    score = metric_value(entry.metrics, spec.primary.name)
-    return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
-
-
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
     """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none."""
     shown_little: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
@@ -254,26 +254,29 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
         rows: A benchmark's rows.
         chosen: Keys of the runs to take; by default all that are ranked.
     """
-    tables: dict[object, list[BoardEntry]] = defaultdict(list)
+    tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(list)
     for row in rows:
         if row.stored is not None and (row.key in chosen if chosen else row.unranked is None):
-            tables[replace(row.group, subset=row.stored.check.subset)].append(row)
-    for members in tables.values() if chosen else map(_with_most, tables.values()):
+            had = frozenset(videos_had(ranked_samples(row.stored)))
+            tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
+    for all_members in tables.values():
+        counts = Counter(video for *_, had in all_members for video in had)
+        usual = {video for video, number in counts.items() if 2 * number >= len(all_members)}
+        # One that had a few of the videos that half of them had decides for nobody.
+        members = [one for one in all_members if chosen or len(one[2] & usual) >= _SHARE * len(usual)]
+        common = frozenset[str]().union(*(had for *_, had in members)).intersection(*(had for *_, had in members))
         # Rows of one group lack the very same items.
-        if len({row.group for row in members}) > 1 or (chosen and len(members) > 1):
-            yield from _restricted(members)
+        if not common or len(members) == 1 or (not chosen and len({group for group, *_ in members}) == 1):
+            continue
+        digest = hashlib.sha256("\n".join(sorted(common)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        part = f"the {len(common)} videos that all {len(members)} runs had @{digest}"
+        for _, stored, _ in members:
+            check = stored.check.model_copy(update={"subset": ", ".join(filter(None, (stored.check.subset, part)))})
+            yield run_entry(replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common))
 
 
 _SHARE = 0.9
 """Share of a table's videos that a run must have had to say on which all are compared."""
-
-
-def _with_most(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
-    """The rows that had most of the videos that half of them, or more, had: one with a few decides for nobody."""
-    had = [videos_had(ranked_samples(row.stored)) if row.stored is not None else set[str]() for row in rows]
-    counts = Counter(video for videos in had for video in videos)
-    usual = {video for video, number in counts.items() if 2 * number >= len(rows)}
-    return [row for row, videos in zip(rows, had, strict=True) if len(videos & usual) >= _SHARE * len(usual)]
 
 
 def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
@@ -281,18 +284,3 @@ def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
     there = {row.key for row in rows if row.stored is not None}
     if strangers := [key for key in chosen if key not in there]:
         raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
-
-
-def _restricted(rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
-    had = [videos_had(ranked_samples(row.stored)) for row in rows if row.stored is not None]
-    common = frozenset(set.intersection(*had))
-    if not common:
-        return
-    digest = hashlib.sha256("\n".join(sorted(common)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    part = f"the {len(common)} videos that all {len(rows)} runs had @{digest}"
-    for row in rows:
-        if row.stored is None:
-            continue
-        subset = ", ".join(filter(None, (row.stored.check.subset, part)))
-        check = row.stored.check.model_copy(update={"subset": subset})
-        yield run_entry(replace(row.stored, key=f"{row.key}#{digest}", check=check, videos=common))

@@ -30,22 +30,31 @@ def of_group(board: Board, group: RankingGroup) -> Text:
 def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = False) -> Text:
     if not groups:
         return ["Nothing is ranked yet."]
-    text = _Parts()
+    text: Text = [""]
+
+    def words(some: str) -> None:
+        text[-1] += some
+
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
         leaders = [board.names[row.model] for row in _ranked(board, group) if _may_be_first(board, row)]
         by_leaders[tuple(dict.fromkeys(leaders))].append(group)
     for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
-        text.words("; " if place else "")
+        words("; " if place else "")
         ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
         if len(leaders) > _NAMED:
-            text.words(f"{_number(len(leaders))} models may be first".capitalize())
+            words(f"{_number(len(leaders))} models may be first".capitalize())
         else:
-            text.names(leaders)
+            for number, name in enumerate(leaders):
+                words("" if not number else " and " if number == len(leaders) - 1 else ", ")
+                text.extend((name, ""))
             only = all(len(_ranked(board, group)) == 1 for group in led)
             one = " is the only ranked model" if only else " leads" if ran else " has the highest published number"
-            text.words(one if len(leaders) == 1 else " may be first" if ran else " have the highest published number")
-        text.words("" if alone else f" on {_where(board, led, groups)}")
+            words(one if len(leaders) == 1 else " may be first" if ran else " have the highest published number")
+        where = _titles(board, led)
+        if 1 < len(led) == len(groups):
+            where = "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
+        words("" if alone else f" on {where}")
         if len(leaders) == 1:
             margins = [(group, _margin(board, group)) for group in led]
             told = [
@@ -53,27 +62,21 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
                 for group, margin in margins
                 if margin
             ]
-            text.words(f", ahead of the next by {_joined(told)}" if told else "")
-    text.words(".")
+            words(f", ahead of the next by {_joined(told)}" if told else "")
+    words(".")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in groups:
         for first, last in _overlaps(board, group)[: None if alone else 1]:
             shared[f"{first} to {last}"].append(group)
     clauses = [f"{places}{'' if alone else f' on {_titles(board, of)}'}" for places, of in shared.items()]
     if clauses:
-        text.words(f" Ranks {_joined(clauses)} overlap.")
-    return text.parts
+        words(f" Ranks {_joined(clauses)} overlap.")
+    return text
 
 
 def _may_be_first(board: Board, row: BoardEntry) -> bool:
     """Whether no other model of its table is better; where no pairs are compared, whether none has a higher value."""
     return board.noise[row.group].ranges.get(row.key, (board.ranks[row.key],))[0] == 1
-
-
-def _where(board: Board, led: Sequence[RankingGroup], groups: Sequence[RankingGroup]) -> str:
-    if len(led) < len(groups) or len(led) == 1:
-        return _titles(board, led)
-    return "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
 
 
 def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:
@@ -130,19 +133,3 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _number(n: int) -> str:
     return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
-
-
-class _Parts:
-    """Words and names in turn."""
-
-    def __init__(self) -> None:
-        self.parts: Text = [""]
-
-    def words(self, text: str) -> None:
-        self.parts[-1] += text
-
-    def names(self, names: Sequence[str]) -> None:
-        for place, name in enumerate(names):
-            if place:
-                self.words(" and " if place == len(names) - 1 else ", ")
-            self.parts += [name, ""]

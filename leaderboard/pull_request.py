@@ -11,11 +11,10 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
@@ -41,23 +40,15 @@ _DOWNLOADS = 8
 _NOT_FOUND = 404
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a pull request changes.
-
-    Attributes:
-        commit: The commit that is offered.
-        files: Files of the results that it touches, all of each.
-        problems: What no submission does.
-    """
+class Change(NamedTuple):
+    """The commit that a pull request offers, all files of the results that it touches, and what no submission does."""
 
     commit: str
     files: Mapping[str, RemoteFile]
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """The commit that a pull request offers, and the comment on it that is ours already, if any."""
 
     commit: str
@@ -111,13 +102,10 @@ class PullRequests:
             return "skipped"
         if text is None:
             return "unchanged"
-        return self._say(number, offers[-1], text)
-
-    def _say(self, number: int, offer: Offer, text: str) -> Done:
-        api = self._repository.api
+        api, comment = self._repository.api, offers[-1].comment
         with self._repository.errors_in_one_line():
-            if offer.comment is not None:
-                api.edit_discussion_comment(self.dataset, number, offer.comment, text, repo_type="dataset")
+            if comment is not None:
+                api.edit_discussion_comment(self.dataset, number, comment, text, repo_type="dataset")
                 return "updated"
             api.comment_discussion(self.dataset, number, text, repo_type="dataset")
             return "commented"
@@ -203,22 +191,21 @@ class PullRequests:
         return Report(results, change.problems, tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:
-        """Whether an author is an organisation, or one of its people, or of those whose dataset this is."""
-        owners = (organisation, self.dataset.partition("/")[0])
-        return any(author.casefold() in {owner.casefold(), *self._people_of(owner)} for owner in owners)
-
-    def _people_of(self, organisation: str) -> set[str]:
-        """Return the public members of an organisation; nobody where there is none of that name, or it is a person."""
+        """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""
         from huggingface_hub.errors import HfHubHTTPError
 
-        with self._repository.errors_in_one_line():
-            try:
-                members = self._repository.api.list_organization_members(organisation)
-                return {member.username.casefold() for member in members}
-            except HfHubHTTPError as error:
-                if error.response.status_code != _NOT_FOUND:
-                    raise
-                return set()
+        for owner in (organisation, self.dataset.partition("/")[0]):
+            people = {owner.casefold()}
+            with self._repository.errors_in_one_line():
+                try:
+                    members = self._repository.api.list_organization_members(owner)
+                    people |= {member.username.casefold() for member in members}
+                except HfHubHTTPError as error:
+                    if error.response.status_code != _NOT_FOUND:  # no such organisation, or it is a person
+                        raise
+            if author.casefold() in people:
+                return True
+        return False
 
     def _table(self) -> Path:
         """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
@@ -235,8 +222,11 @@ class PullRequests:
                 aside = folder / f".{main.commit}"
                 (aside / "results").mkdir(parents=True, exist_ok=True)
                 files = {path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)}
-                if before:
-                    _link(before[-1], aside, files)
+                for path, file in files.items():  # what the commit before has already
+                    there, target = (before[-1] if before else aside) / path, aside / path
+                    if not target.exists() and there.is_file() and not differs(there, file):
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        os.link(there, target)
                 _download(self.dataset, str(main.commit), files, aside)
                 aside.rename(here)
                 for older in before[:-1]:
@@ -246,15 +236,6 @@ class PullRequests:
 
 def _look(tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path) -> str | None:
     return PullRequests(*whose).look(number, table, folder, tell)
-
-
-def _link(before: Path, folder: Path, files: Mapping[str, RemoteFile]) -> None:
-    """Give a folder the files that an earlier commit's has already."""
-    for path, file in files.items():
-        there, here = before / path, folder / path
-        if not here.exists() and there.is_file() and not differs(there, file):
-            here.parent.mkdir(parents=True, exist_ok=True)
-            os.link(there, here)
 
 
 def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:

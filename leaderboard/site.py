@@ -81,14 +81,25 @@ def write(
         (data / folder).mkdir(parents=True)
     shown = document(board) | ({"dataset": dataset} if dataset else {})
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
-    for group in (group for group, noise in board.noise.items() if noise.pairs):
+    for group, noise in board.noise.items():
+        if not noise.pairs:
+            continue
+        # The ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers.
+        rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+        found = [noise.pair(first.key, other.key) for first, other in combinations(rows, 2)]
+        cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
+        short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
         name = f"pairs/{_digest(group.id)}"
-        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
+        pairs = {"rows": [chunk_name(row) for row in rows], "cells": short}
+        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs)});\n")
     if workers.alone(len(board.entries)):
         for entry in board.entries:
             _write_run(data, private, (board.specs[entry.group.benchmark], entry))
     else:
-        runs = [(board.specs[entry.group.benchmark], _without_rows(entry)) for entry in board.entries]
+        runs = []
+        for entry in board.entries:  # the data's rows are nothing that a worker needs
+            stored = entry.stored and replace(entry.stored, rows=None)
+            runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
         for _ in workers.map(partial(_write_run, data.absolute(), private), runs):
             pass
     downloads = out / "downloads"
@@ -184,7 +195,11 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
-            "relations": bridge.relations(board.spec(group), board.bridges, group),
+            "relations": [
+                bridge.relation(board.spec(group), each, group)
+                for each in board.bridges
+                if group in (each.old, each.new)
+            ],
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
@@ -195,25 +210,13 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
-    shares: dict[str, dict[str, Any]] = {}
     found = board.shortcuts.get(group)
-    if found is None:
-        return shares
-    for column in found.tallies:
-        share = found.share(column)
-        if share.value is not None:
-            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
-            shares[column] = {"runs": found.runs[column], "v": numbers}
-    return shares
-
-
-def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
-    """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
-    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
-    found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
-    cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
-    short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
-    return {"rows": [chunk_name(row) for row in rows], "cells": short}
+    shares = {column: found.share(column) for column in found.tallies} if found else {}
+    return {
+        column: {"runs": found.runs[column], "v": [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]}
+        for column, share in shares.items()
+        if found is not None and share.value is not None
+    }
 
 
 def units() -> dict[str, dict[str, Any]]:
@@ -248,17 +251,9 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "title": metric.title,
-        "about": metric.about,
-        "cite": metric.cite,
-        "unit": metric.unit,
-        "low": metric.low,
-        "high": metric.high,
-        "parts": metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else (),
-        "of_corpus": isinstance(metric.aggregate, Corpus),
-    }
+    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit", "low", "high")}
+    parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
+    return stated | {"parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
 
 
 def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
@@ -266,18 +261,15 @@ def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
     row = {
         "id": chunk_name(entry),
         "group": group,
-        **{column.id: _plain(column.value(board, entry)) for column in columns.COLUMNS if not column.of_group},
+        **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
         "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
         "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
         "links": entry.about.links,
         "n": frame_count(entry.frames),
         "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
     }
-    return {name: value for name, value in row.items() if value not in (None, "")}
-
-
-def _plain(content: object) -> object:
-    return _short(content) if isinstance(content, float) else content
+    short = {name: _short(value) if isinstance(value, float) else value for name, value in row.items()}
+    return {name: value for name, value in short.items() if value not in (None, "")}
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:
@@ -300,10 +292,6 @@ def breakdowns(found: Breakdowns) -> dict[str, Any]:
 
 def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
-
-
-def _without_rows(entry: BoardEntry) -> BoardEntry:
-    return entry if entry.stored is None else replace(entry, stored=replace(entry.stored, rows=None))
 
 
 def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:

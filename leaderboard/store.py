@@ -17,14 +17,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
 from reelbench.leaderboard.differences import MismatchError
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
-from reelbench.leaderboard.identity import key_of, keys_of
+from reelbench.leaderboard.identity import answers_key, key_of, keys_of
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
@@ -32,7 +32,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
-from reelbench.registry.records import About, Counts, Metrics, Result
+from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import texts_in, without_folders
@@ -114,8 +114,7 @@ class StoredResult:
         return Filed.of(self.key, self.folder, self.result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """A folder that was handed in, and its result where that can be read: it is parsed this once."""
 
     folder: Path
@@ -169,15 +168,14 @@ def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
     """Return the results without a judge whose same answers another folder has judged: only that one is filed."""
     unjudged: dict[str, list[Path]] = defaultdict(list)
     judged: dict[str, Path] = {}
-    for each in given if len(given) > 1 else ():
-        spec = known_spec(each.result) if each.result else None
-        if each.result is None or spec is None or spec.judge is None:
+    for folder, result in given if len(given) > 1 else ():
+        spec = known_spec(result) if result else None
+        if result is None or spec is None or spec.judge is None:
             continue
-        answers = key_of(each.result.model_copy(update={"judge": None}))
-        if each.result.judge is None:
-            unjudged[answers].append(each.folder)
+        if result.judge is None:
+            unjudged[answers_key(result)].append(folder)
         else:
-            judged[answers] = each.folder
+            judged[answers_key(result)] = folder
     return {
         folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
         for answers, folders in unjudged.items()
@@ -252,23 +250,21 @@ def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Worker
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
         return
-    # Each worker reads its results anew, which takes it less than to be sent them.
-    folders = {each.folder: each for each in given}
-    places = {folder: _place(each) for folder, each in folders.items()}
-    for added in workers.map(partial(_afresh, work), list(folders), by=places.__getitem__):
-        yield replace(added, result=folders[added.source].result)
+    # Each worker reads its results anew, which takes it less than to be sent them; results of which one takes the
+    # other's place go to one of them.
+    results = dict(given)
+    places: dict[Path, Hashable] = dict.fromkeys(results)
+    for folder, result in given:
+        try:
+            places[folder] = key_of(result) if result is not None else folder
+        except Exception:  # noqa: BLE001 - said when it is its turn
+            places[folder] = folder
+    for added in workers.map(partial(_afresh, work), list(results), by=places.__getitem__):
+        yield replace(added, result=results[added.source])
 
 
 def _afresh(work: Callable[..., Added], folder: Path) -> Added:
     return replace(work(_read_given(folder)), result=None)
-
-
-def _place(given: _Given) -> Hashable:
-    """Return the key of results of which one takes the other's place; the folder where that is not known."""
-    try:
-        return key_of(given.result) if given.result is not None else given.folder
-    except Exception:  # noqa: BLE001 - said when it is its turn
-        return given.folder
 
 
 _known = KnownRows()
@@ -280,17 +276,15 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
-    _refuse_unanswered(given.folder, verified.result.counts)
+    counts = verified.result.counts
+    if counts.items and not aggregation.answered(counts):
+        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
+        raise InputError(
+            f"{given.folder}: no question has an answer ({shown}), so there is nothing to file; run it again"
+        )
     result = verified.result if about is None else _with_about(verified.result, about)
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
-
-
-def _refuse_unanswered(folder: Path, counts: Counts) -> None:
-    """Raise InputError where no question has an answer: such a result says nothing of its model."""
-    if counts.items and not aggregation.answered(counts):
-        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
-        raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
 
 
 def place_of(result: Result, store: Path) -> Path:
@@ -337,18 +331,13 @@ def _with_about(result: Result, about: About) -> Result:
     return result.model_copy(update={"model": model, "settings": settings})
 
 
-def _with_arguments(result: Result, change: Callable[[Any], Any]) -> Result:
-    """Return a result with its model's arguments and what it was generated with as `change` makes them."""
-    model = result.model.model_copy(update={"args": change(result.model.args)})
-    settings = result.settings.model_copy(update={"generation": change(result.settings.generation)})
-    return result.model_copy(update={"model": model, "settings": settings})
-
-
 def public(result: Result) -> Result:
     """Return a result without the paths of the machine that made it: of each its last part."""
     source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
     benchmark = result.benchmark.model_copy(update={"source": source})
-    return _with_arguments(result, without_folders).model_copy(update={"benchmark": benchmark})
+    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
+    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
+    return result.model_copy(update={"benchmark": benchmark, "model": model, "settings": settings})
 
 
 def _calibration(folder: Path) -> str | None:
@@ -457,11 +446,25 @@ def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
 
 
 def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:
-    """Read likewise, or return why that can't be done."""
+    """Read the result beside a check, and the check as it holds today; or return why that can't be done."""
+    folder = path.parent
     try:
-        return _read_stored(path, store, known)
+        _refuse_links(path, store)
+        check = read_check(path)
+        of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
+        if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
+            of_file[calibration_file.FILE] = str(check.calibration_sha256)
+        for name, digest in of_file.items():
+            _refuse_links(folder / name, store)
+            if not (folder / name).is_file() or sha256_of(folder / name) != digest:
+                return (
+                    f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
+                    f"add {folder} --store {store}` or delete the folder"
+                )
+        result = result_files.read(folder)
+        return result, revalidate(check, result, folder, known or _known)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
-        return refusal_of(path.parent, error)
+        return refusal_of(folder, error)
 
 
 def refusal_of(folder: Path, error: Exception) -> str:
@@ -469,25 +472,6 @@ def refusal_of(folder: Path, error: Exception) -> str:
     if isinstance(error, ReelbenchError):
         return str(error) if str(folder) in str(error) else f"{folder}: {error}"
     return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
-
-
-def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check]:
-    """Read the result beside a check, and the check as it holds today."""
-    folder = path.parent
-    _refuse_links(path, store)
-    check = read_check(path)
-    of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
-    if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
-        of_file[calibration_file.FILE] = str(check.calibration_sha256)
-    for name, digest in of_file.items():
-        _refuse_links(folder / name, store)
-        if not (folder / name).is_file() or sha256_of(folder / name) != digest:
-            raise InputError(
-                f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
-                f"add {folder} --store {store}` or delete the folder"
-            )
-    result = result_files.read(folder)
-    return result, revalidate(check, result, folder, known or _known)
 
 
 def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:

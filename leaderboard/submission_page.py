@@ -29,12 +29,7 @@ _LISTED = 20
 _P = 0.001
 
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
-_PLACES = {
-    "replaced": "which it replaces",
-    "best": "best of the table",
-    "above": "next above",
-    "below": "next below",
-}
+_PLACES = {"replaced": "which it replaces", "best": "best of the table", "above": "next above", "below": "next below"}
 
 
 def markdown(report: Report, *, commit: str | None = None) -> str:
@@ -106,8 +101,10 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
         rank, ranked = submission.rank
         where = verbatim(submission.table or "", 2 * _NAME)
         yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
-    if submission.near:
-        yield _near(submission)
+    if submission.near and submission.spec is not None:
+        metric = submission.spec.primary
+        heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
+        yield table(heads, [_row(metric, row) for row in submission.near])
     if submission.missing:
         yield "\n".join(["To know:", "", *(f"- {line}" for line in submission.missing)])
 
@@ -122,13 +119,6 @@ def _metrics(submission: SubmittedResult) -> str:
         values = (_value(metric, stated), _value(metric, again), _interval(metric, interval))
         lines.append((shown, metric.in_unit.label, *values, str(again.n) if again else ""))
     return table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
-
-
-def _near(submission: SubmittedResult) -> str:
-    assert submission.spec is not None  # noqa: S101 - rows are a benchmark's
-    metric = submission.spec.primary
-    heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
-    return table(heads, [_row(metric, row) for row in submission.near])
 
 
 def _row(metric: Metric, row: Near) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ import re
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -70,8 +69,7 @@ class Payload(BaseModel):
         return [*opened, *changed]
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """How long a look at a pull request may take, and how many are looked at at once."""
 
     bounds: Bounds

@@ -9,7 +9,6 @@ from reelbench.leaderboard import bridge, columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.pages.markdown import inert
-from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["markdown", "latex"]
@@ -42,7 +41,11 @@ def as_csv(board: Board, benchmark: str) -> str:
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
             head, tail = ([_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
-            values = [part for metric in spec.metrics for part in _three(entry.metrics.get(metric.name))]
+            values: list[object] = []
+            for metric in spec.metrics:
+                found = entry.metrics.get(metric.name)
+                none = found is None or found.value is None
+                values += ("", "", "") if none else (found.value, *(found.ci95 or ("", "")))
             writer.writerow([*head, *values, *tail])
     return text.getvalue()
 
@@ -74,13 +77,6 @@ def as_document(board: Board) -> dict[str, Any]:
     }
 
 
-def _three(found: MetricValue | None) -> tuple[float | str, float | str, float | str]:
-    if found is None or found.value is None:
-        return "", "", ""
-    low, high = found.ci95 or ("", "")
-    return found.value, low, high
-
-
 def _cell(value: object) -> object:
     if isinstance(value, str):
         # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection.
@@ -108,17 +104,6 @@ def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry]) -> list[Metric]:
     return [metric for metric in spec.metrics if metric.name in with_values]
 
 
-def _number(metric: Metric, found: MetricValue | None) -> str:
-    return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
-
-
-def _half(metric: Metric, found: MetricValue | None) -> str:
-    """Half of the interval's width, as papers print it."""
-    if found is None or found.ci95 is None:
-        return ""
-    return f"{(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
-
-
 def least(entry: BoardEntry, metric: Metric) -> str:
     """Return the mark of a lower bound where a row's value is one."""
     bounded = entry.lowest is not None and not isinstance(metric.aggregate, Corpus)
@@ -132,29 +117,28 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plu
         rank = board.ranks.get(entry.key)
         numbers = []
         for metric in metrics:
-            value = entry.metrics.get(metric.name)
-            half = _half(metric, value) if metric is spec.primary and not entry.lowest else ""
-            numbers.append(least(entry, metric) + _number(metric, value) + (f" {plus_minus} {half}" if half else ""))
+            found, digits = entry.metrics.get(metric.name), metric.in_unit.digits
+            shown = "" if found is None or found.value is None else f"{found.value:.{digits}f}"
+            if found is not None and found.ci95 is not None and metric is spec.primary and not entry.lowest:
+                # Half of the interval's width, as papers print it.
+                shown += f" {plus_minus} {(found.ci95[1] - found.ci95[0]) / 2:.{digits}f}"
+            numbers.append(least(entry, metric) + shown)
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
-        marks = [
-            f"not ranked: {entry.unranked}" if entry.unranked else "",
-            f"{unscored} unscored" if (unscored := entry.facts.get("unscored")) else "",
-            f"{videos} videos" if (videos := entry.facts.get("videos")) else "",
-            f"as stated: {stated}" if (stated := entry.facts.get("stated")) else "",
-            f"intervals: {made}" if (made := entry.facts.get("intervals")) else "",
-            "data unstated" if entry.facts.get("data") == "unstated" else "",
-            "questions not stated" if _may_differ(board, entry) else "",
-        ]
-        name += "".join(f" ({mark})" for mark in marks if mark)
+        facts, others = entry.facts, board.groups[entry.group.benchmark]
+        marks = {
+            f"not ranked: {entry.unranked}": entry.unranked,
+            f"{facts.get('unscored')} unscored": facts.get("unscored"),
+            f"{facts.get('videos')} videos": facts.get("videos"),
+            f"as stated: {facts.get('stated')}": facts.get("stated"),
+            f"intervals: {facts.get('intervals')}": facts.get("intervals"),
+            "data unstated": facts.get("data") == "unstated",
+            # It doesn't say what was asked, where others of its benchmark were asked something else.
+            "questions not stated": facts.get("questions") == "not stated" and any(one.differs for one in others),
+        }
+        name += "".join(f" ({mark})" for mark, applies in marks.items() if applies)
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([*ranks, name, entry.frames, *numbers])
     return lines
-
-
-def _may_differ(board: Board, entry: BoardEntry) -> bool:
-    """Whether a row doesn't state what it was asked, where others of its benchmark were asked something else."""
-    others = board.groups[entry.group.benchmark]
-    return entry.facts.get("questions") == "not stated" and any(group.differs for group in others)
 
 
 def _markdown(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:

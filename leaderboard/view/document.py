@@ -14,7 +14,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.registry.spec import Mean
 from reelbench.scoring import comparison, result_files, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
@@ -85,7 +85,12 @@ def document(
         "version": runs[0].result.benchmark.version,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
-        "scored": _scored_columns(spec),
+        # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
+        "scored": {
+            mean.column: (metric.title, metric.unit, mean.scale)
+            for metric in reversed(spec.metrics)
+            if isinstance(mean := metric.aggregate, Mean)
+        },
         "asked": sum("question" in item for item in items),
         "apart": apart,
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
@@ -94,15 +99,6 @@ def document(
         "unseen": unseen.all,
         "times": times.all,
         "items": items,
-    }
-
-
-def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
-    """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
-    return {
-        mean.column: (metric.title, metric.unit, mean.scale)
-        for metric in reversed(spec.metrics)
-        if isinstance(mean := metric.aggregate, Mean)
     }
 
 
@@ -154,13 +150,14 @@ def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
 
 def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
     """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
-    changed = changed_after_scoring(run.folder, run.result)
-    first = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
+    lines = []
+    if changed_after_scoring(run.folder, run.result):
+        lines = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
     try:
-        lines = mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
+        lines += mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
     except (ReelbenchError, KeyError) as error:
-        lines = [f"can't be computed again: {first_line(error)}"]
-    return [*(first if changed else ()), *lines][:_FAULTS]
+        lines.append(f"can't be computed again: {first_line(error)}")
+    return lines[:_FAULTS]
 
 
 # --- items ----------------------------------------------------------------------------------------------------------
@@ -210,7 +207,7 @@ def _items(
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     score = right_answers.score_of(run.spec, sample)
-    raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
+    raw = "" if sample.prediction is None else _text(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
     answer_text = raw if words is None else words
@@ -232,7 +229,3 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}
     return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
-
-
-def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -60,20 +60,14 @@ def write(runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable
         InputError: The folder has other files in it.
     """
     page = out / PAGE
-    if out.exists() and any(out.iterdir()) and not _is_ours(page):
+    if out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
+    models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
     with replaced(out) as aside:
         made = document(runs, aside, pictures, show)
-        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
+        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {models}", site.line_by_line(made)))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
-
-
-def _is_ours(page: Path) -> bool:
-    if not page.is_file():
-        return False
-    with page.open("rb") as file:
-        return _MARK in file.read(200)
 
 
 def html(title: str, data: str) -> str:
@@ -88,7 +82,3 @@ def html(title: str, data: str) -> str:
         kind=_KIND,
         skip="sample",
     )
-
-
-def _title(runs: Sequence[ViewedRun]) -> str:
-    return " and ".join(dict.fromkeys(run.result.model.id for run in runs))

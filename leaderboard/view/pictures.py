@@ -128,7 +128,8 @@ class Strips:
         pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
         if isinstance(pictures, str):
             return pictures
-        chosen = _evenly(len(times), A_STRIP)
+        n = len(times)
+        chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
         if len(chosen) > self.left:
             return NO_ROOM
         files = f"{_FOLDER}/{len(self.all)}/"
@@ -168,13 +169,10 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     # An adapter that takes pictures alone got pictures, whatever the record's spec says.
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
         stored = store.kept(video, sampling)
-        if stored is not None and _same_times(stored.timestamps[: stored.given], times):
+        there = stored.timestamps[: stored.given] if stored is not None else ()
+        if len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)):
             return stored
     return None
-
-
-def _same_times(there: Sequence[float], times: Sequence[float]) -> bool:
-    return len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True))
 
 
 def _pictures(stored: "StoredFrames", chosen: Sequence[int]) -> "Iterator[Image]":
@@ -199,7 +197,3 @@ def _opened(path: Path) -> "Image":
         size = (round(image.width * scale), round(image.height * scale)) if scale < 1 else image.size
         image.draft("RGB", size)
         return image.convert("RGB").resize(size)
-
-
-def _evenly(n: int, most: int) -> list[int]:
-    return list(range(n)) if n <= most else [round(i * (n - 1) / (most - 1)) for i in range(most)]
