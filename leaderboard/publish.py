@@ -5,6 +5,7 @@ Only what differs is uploaded, in one commit for each repository.
 """
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
-from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.scoring import calibration_file, result_files
+from reelbench.registry.files import write_text
+from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
 Note = Callable[[str], None]
@@ -94,9 +95,8 @@ def publish(
         note(f"left out: {key}: {why}")
     done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
-        stage = _Stage(board, Path(folder), dataset, space, options, note)
         for what, repository in repositories.items():
-            upload = _Upload(repository, stage.folder_of(what), what, board, dataset, options, note)
+            upload = _Upload(repository, Path(folder) / what, what, board, space, dataset, options, note)
             try:
                 done.append(upload.run())
             except ReelbenchError:
@@ -128,66 +128,6 @@ class PublishOptions:
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """Writes what each repository should hold into a folder of its own."""
-
-    board: Board
-    folder: Path
-    dataset: str | None
-    space: str | None
-    options: PublishOptions
-    note: Note
-
-    def folder_of(self, what: "_What") -> Path:
-        """Write what one repository should hold -> its folder."""
-        folder = self.folder / what
-        folder.mkdir()
-        if what == "results":
-            self._results(folder)
-        elif what == "site":
-            site.write(self.board, folder, private=self.options.private, dataset=self.dataset)
-            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._asset(folder, "README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
-        else:
-            self._asset(folder, "README.md", "webhook_readme.md")
-            install = ("REELBENCH=", f"REELBENCH={self.options.install}")
-            self._asset(folder, "Dockerfile", "webhook_dockerfile.txt", install)
-        return folder
-
-    def _asset(self, folder: Path, name: str, asset: str, *parts: tuple[str, str]) -> None:
-        text = page_asset(asset, _ASSETS)
-        for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
-            text = text.replace(mark, part)
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-    def _results(self, folder: Path) -> None:
-        withheld: Counter[str] = Counter()
-        for entry in self.board.entries:
-            if entry.stored is None:
-                continue
-            spec = self.board.specs[entry.group.benchmark]
-            if why := why_withheld(spec, entry.group.split, private=self.options.private):
-                withheld[why] += 1
-                continue
-            target = folder / _RESULTS / entry.stored.key
-            target.mkdir(parents=True)
-            for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE):
-                if name != calibration_file.FILE or (entry.stored.folder / name).is_file():
-                    (target / name).write_bytes((entry.stored.folder / name).read_bytes())
-        for why, number in withheld.items():
-            self.note(f"left out: {number_of(number, 'result')} whose samples repeat the data: {why}")
-        if self.options.create_pr:
-            return
-        page = f"{hub.endpoint()}/spaces/{self.space}"
-        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
-        self._asset(folder, "README.md", "dataset_readme.md", ("<!--SHOWN-->\n", shown))
-        workflow = ".github/workflows/check.yaml"
-        self._asset(folder, workflow, "check_submissions.yaml", ("INSTALL", self.options.install or ""))
-        write_parquet(self.board, folder / _PARQUET)
-
-
 def write_parquet(board: Board, path: Path) -> None:
     """Write one row per result and metric."""
     import pyarrow as pa
@@ -217,12 +157,15 @@ class _Upload:
     folder: Path
     what: _What
     board: Board
+    space: str | None
     dataset: str | None
     options: PublishOptions
     note: Note
 
     def run(self) -> Published:
+        """Write what the repository should hold, compare it with what is there, and commit or offer what differs."""
         repository, create_pr = self.repository, self.options.create_pr
+        self._stage()
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
@@ -239,26 +182,68 @@ class _Upload:
             compared = repository.head(revision) if revision else head
             there = compared.files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
-        changed = [path for path in paths if differs(self.folder / path, there.get(path))]
-        changed = [path for path in changed if _key(path) not in older]
+        changed = [path for path in paths if differs(self.folder / path, there.get(path)) and _key(path) not in older]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
-        request = f"{repository.page}/discussions/{number}"
-        if not changed and not gone:
-            return self._published("unchanged", request if revision else None)
-        self._show(changed, gone, there)
-        if self.options.dry_run:
-            return self._published("would change")
-        with repository.errors_in_one_line():
-            if revision:
-                self._commit(compared, changed, gone, revision)
-                return self._published("pull request", request)
-            return self._published("pull request" if create_pr else "committed", self._commit(head, changed, gone))
+        done: Done = "unchanged"
+        url = f"{repository.page}/discussions/{number}" if revision else repository.page
+        if changed or gone:
+            self.note(f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
+            for path in changed[:_SHOWN]:
+                self.note(f"  {'change' if path in there else 'add'} {path}")
+            if len(changed) > _SHOWN:
+                self.note(f"  and {len(changed) - _SHOWN} more")
+            done = "would change"
+        if done == "would change" and not self.options.dry_run:
+            with repository.errors_in_one_line():
+                committed = self._commit(compared, changed, gone, revision)
+            done, url = ("pull request" if create_pr else "committed"), url if revision else committed
+        return Published(repository.id, repository.kind, done, url)
 
-    def _published(self, done: Done, url: str | None = None) -> Published:
-        return Published(self.repository.id, self.repository.kind, done, url or self.repository.page)
+    def _stage(self) -> None:
+        """Write what the repository should hold to the folder."""
+        self.folder.mkdir()
+        if self.what == "results":
+            self._stage_results()
+        elif self.what == "site":
+            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
+            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
+            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+        else:
+            self._asset("README.md", "webhook_readme.md")
+            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
+
+    def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
+        text = page_asset(asset, _ASSETS)
+        for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
+            text = text.replace(mark, part)
+        write_text(self.folder / name, text)
+
+    def _stage_results(self) -> None:
+        withheld: Counter[str] = Counter()
+        for entry in self.board.entries:
+            if entry.stored is None:
+                continue
+            spec = self.board.specs[entry.group.benchmark]
+            if why := why_withheld(spec, entry.group.split, private=self.options.private):
+                withheld[why] += 1
+                continue
+            target = self.folder / _RESULTS / entry.stored.key
+            target.mkdir(parents=True)
+            for name in store.FILES:
+                if (entry.stored.folder / name).is_file():
+                    shutil.copyfile(entry.stored.folder / name, target / name)
+        for why, number in withheld.items():
+            self.note(f"left out: {number_of(number, 'result')} whose samples repeat the data: {why}")
+        if self.options.create_pr:
+            return
+        page = f"{hub.endpoint()}/spaces/{self.space}"
+        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
+        self._asset("README.md", "dataset_readme.md", ("<!--SHOWN-->\n", shown))
+        self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
+        write_parquet(self.board, self.folder / _PARQUET)
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
@@ -334,13 +319,6 @@ class _Upload:
                 f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
             )
         return set(newer)
-
-    def _show(self, changed: Sequence[str], gone: Sequence[str], there: Mapping[str, RemoteFile]) -> None:
-        self.note(f"{self.repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
-        for path in changed[:_SHOWN]:
-            self.note(f"  {'change' if path in there else 'add'} {path}")
-        if len(changed) > _SHOWN:
-            self.note(f"  and {len(changed) - _SHOWN} more")
 
     def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str], revision: str | None = None) -> str:
         count = len({key for path in changed if (key := _key(path))})

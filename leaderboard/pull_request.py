@@ -26,16 +26,16 @@ from reelbench.registry.data.hub_write import Repository, differs
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 from reelbench.registry.workers import ALONE
-from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
 LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
-_FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)
 # As the store names folders: no other name is one of ours, and not every name can be written here.
-_OF_RESULT = re.compile(rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, _FILES))})")
+_OF_RESULT = re.compile(
+    rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, store.FILES))})"
+)
 _DOWNLOADS = 8
 _NOT_FOUND = 404
 

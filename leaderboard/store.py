@@ -39,6 +39,9 @@ from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 
+FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, CHECK_FILE, calibration_file.FILE)
+"""Of a result's folder; people's scores of some answers are not always there."""
+
 _DEPTH = 4  # folders in a key
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
