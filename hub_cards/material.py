@@ -97,17 +97,9 @@ def gather(
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
 
-    Args:
-        spec: The benchmark.
-        data: The user's copy: a folder with the files of one or more splits, or one split's file.
-        repo_id: Dataset repository that the card is for.
-        config: Name of the configuration that the rows make there.
-        data_splits: Splits whose rows are in the repository; by default all that may be.
-        labels: Labels that the rows don't hold, such as CogME's tags.
-        framework: The evaluation framework's id for `eval.yaml`.
-
-    Raises:
-        InputError: What the user named is not there, or can't be read.
+    `data` is the user's copy: a folder with the files of one or more splits, or one split's file; InputError where it
+    is not there or can't be read. `data_splits` are by default all whose rows may be passed on; `labels` those that the
+    rows don't hold, such as CogME's tags.
     """
     at_hand = located(spec, data)
     splits = []

@@ -34,12 +34,7 @@ class Merged(NamedTuple):
 
 
 def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged:
-    """Bring a card into a README.
-
-    Args:
-        card: The rendered card.
-        existing: The README as it is; None or empty where there is none.
-        where: Its name in errors.
+    """Bring a card into a README as it is, whose name in errors is `where`.
 
     Raises:
         InputError: It is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so

@@ -32,13 +32,9 @@ MOST_COMPARED = 100
 class BridgedResult:
     """Answers that two judges scored: the result by the old judge, and by the new one.
 
-    Attributes:
-        values: The primary metric of either, over all that it scored.
-        shift: New less old, in the primary metric's unit, over the answers that both scored.
-        ratings: Scores (answer and criterion) that both gave.
-        exact: Share of them that are equal, 0 to 1.
-        kappa: Cohen's kappa of them with quadratic weights (Cohen 1968); None where it is undefined.
-        ranks: Among the group's results, by the value over the answers that both scored; equal values share a rank.
+    `values` are the primary metric of either over all that it scored; `shift`, new less old, and `ranks` are over the
+    answers that both scored. Of the `ratings` (answer and criterion) that both gave, `exact` is the share of equal
+    ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen 1968), None where it is undefined.
     """
 
     old: StoredResult

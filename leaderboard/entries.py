@@ -98,9 +98,7 @@ class BoardEntry:
         unranked: Why a run is listed and not ranked.
         lowest: Of a run with unscored items, the primary metric with each of them at the scale's lowest: its rank goes
             by that.
-        about: What people say of the model.
         facts: What the record of a run says beside that, by the id of the column that shows it.
-        stored: The result, of a run.
     """
 
     key: str

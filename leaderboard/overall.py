@@ -18,15 +18,11 @@ ModelKey = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A model's place overall; with results on less than half of the benchmarks that count it has no rank.
+    """A model's place overall: it is ranked on `covered` benchmarks `of` those that count; under half it has no rank.
 
     Attributes:
-        key: The model.
-        rank: From 1; equal scores share one.
         win_rate: Mean of the win rates, 0 to 1, over the benchmarks that it has; None without any.
         ranks: The best and the worst rank that the data don't rule out; None where the pairs are not known.
-        covered: Benchmarks that it is ranked on.
-        of: Benchmarks that count.
         cells: RankingGroup -> the model's best row in it.
     """
 

@@ -41,13 +41,10 @@ class _Run:
 
 
 class PairedDifference(NamedTuple):
-    """By how much one row is above another.
+    """By how much one row is above another, as the rows show it.
 
-    Attributes:
-        by: The difference of the values that the rows show.
-        p: Of no difference, adjusted by Holm for all pairs of the table; None of too few videos.
-        ci95: The interval of that same test at the pair's step in Holm: it excludes 0 exactly where `told`.
-        alone: p as if this were the only pair.
+    `p`, of no difference, is adjusted by Holm for all pairs of the table (`alone` as if this were the only one), None
+    of too few videos; `ci95` is that same test's at the pair's step in Holm: it excludes 0 exactly where `told`.
     """
 
     by: float

@@ -111,13 +111,10 @@ class PullRequests:
             return "commented"
 
     def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
-        """Return the comment on a pull request, None where there is nothing to say; `tell` gets what is offered first.
+        """Return the comment on a pull request, None where there is nothing to say.
 
-        Args:
-            number: The pull request.
-            table: The store that its results are compared with.
-            folder: Where they are brought to.
-            tell: Not called where no results are offered.
+        Its results are brought to `folder` and compared with the store `table`; `tell` gets the offer first,
+        where there is one.
         """
         from huggingface_hub import DiscussionComment
 

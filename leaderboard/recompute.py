@@ -43,8 +43,6 @@ class VerifiedResult:
     """A result that holds.
 
     Attributes:
-        result: As it was read.
-        samples: As they were read.
         ids: Whether the items were held to the benchmark's own data, or that data is not on this machine.
         subset: The part of the split that is a task of its own (`locale ja-JP`), where that is what was run.
         partial: Why it says less than its task asks, or None; a partial result is never ranked.

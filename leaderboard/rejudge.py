@@ -49,12 +49,8 @@ class Rejudged(Record):
 class Rejudge:
     """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
 
-    Args:
-        number: Items to draw; all where there are fewer.
-        options: The judge's server, key, budget and prices; what the result records decides on model, prompts,
-            temperature and votes.
-        seed: Of the draw. It is the asker's: who submits can't know which items are drawn.
-        note: Called with each line that the user should know.
+    The seed is the asker's: who submits can't know which items are drawn. `options` say the judge's server, key, budget
+    and prices; what the result records decides on model, prompts, temperature and votes.
     """
 
     def __init__(

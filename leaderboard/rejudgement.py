@@ -63,20 +63,9 @@ class Rejudged:
 class Rejudgement:
     """Judges the answers of a store anew.
 
-    Args:
-        store: The results store.
-        options: The new judge.
-        sample: Judge so many answers of each result only, the same questions of each; None judges all.
-        per: Judge so many of each label of a field only, in the place of `sample`.
-        note: Called with each line that the user should know.
-        bar: Shows how far judging is.
-
-    Attributes:
-        answers: The answers that other judges have scored.
-        refused: A line for each result whose answers turned out not to be judgeable here.
-
-    Raises:
-        InputError: There is no store, or nothing judged in it.
+    `sample` judges so many answers of each result only, the same questions of each, `per` so many of each label of a
+    field. `answers` are those that other judges have scored, `refused` has a line for each result whose answers turned
+    out not to be judgeable here. InputError where there is no store, or nothing judged in it.
     """
 
     def __init__(

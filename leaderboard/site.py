@@ -67,12 +67,8 @@ def write(
 ) -> None:
     """Write the site's files to an empty folder.
 
-    Args:
-        board: What it shows.
-        out: The folder.
-        workers: What shares the work.
-        private: Whether only the user's own people will see it; else samples of data without a licence are withheld.
-        dataset: The results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
+    Samples of data without a licence are withheld unless it is `private`, which is seen by the user's own people alone.
+    `dataset` is the results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
     """
     for name in ASSETS:
         (out / name).write_text(_lean(name, _asset(name)), encoding="utf-8")

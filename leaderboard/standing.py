@@ -27,8 +27,6 @@ class Standing:
         metrics: Where `unscored` items lack a score, lower bounds, each with an interval that runs from its own low end
             to the upper bound's high end.
         breakdowns: Of the scored items alone.
-        items: All of them.
-        scored: Items with a score.
         unread: Items that are scored as wrong because their answer can't be read.
         unscored: Items that are counted at the scale's lowest.
         lowest: The primary metric, where items lack a score, with the lower bound's own interval.

@@ -49,11 +49,9 @@ Outcome = Literal["added", "same", "replaced", "older", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of one folder.
+    """What came of one folder; `same` where it was checked alone, and holds.
 
     Attributes:
-        source: The folder.
-        outcome: What was done with it; `same` where it was checked alone, and holds.
         place: Where it lies in the store.
         why: The reason where it was refused or not taken, else what to know of it.
         check: Of a result that was checked alone: what holds.
@@ -88,9 +86,6 @@ class StoredResult:
 
     Attributes:
         key: Its folder in the store.
-        folder: Where that is.
-        result: As it states itself.
-        check: What was verified of it.
         benchmark: Its benchmark, as `discovery.spec_of` has it; None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
@@ -136,7 +131,7 @@ def add(
 
     Args:
         path: A folder with results.
-        store: The results store; made where it is not there.
+        store: Made where it is not there.
         rejudge: Asks the judges of judged results again, about a few items each.
         about: What is said of the model of all these results; refused where it contradicts one.
         workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
@@ -407,14 +402,8 @@ def read(
 ) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
-    Args:
-        store: The results store.
-        workers: Who reads.
-        left_out: Called with the key of each result that can't be read, and why; without it that is raised.
-        benchmarks: Only results on these are read.
-
-    Raises:
-        InputError: There is no store, a file in it was changed after it was checked, or is a link.
+    With `benchmarks` only results on these are read. `left_out` is called with the key of each result that can't be
+    read, and why; without it that is raised: InputError, too, where there is no store.
     """
     paths, known = _checks(store), KnownRows()
     if benchmarks is not None:

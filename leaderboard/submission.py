@@ -58,14 +58,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedResult:
-    """One result that was handed in.
+    """One result that was handed in, as it states itself; what can't be read or known of it is None.
 
     Attributes:
-        folder: Where it lies.
         verdict: Whether it holds; `partial` holds, and is never ranked.
         why: Why it is refused or partial.
-        result: As it states itself; None where that can't be read.
-        spec: Its benchmark; None where there is no such one.
         key: Its place in a store.
         table: The rows that it would stand among, in words.
         differs: How it was asked or scored otherwise than what was filed first of its benchmark, and stands apart.
@@ -154,15 +151,9 @@ def read(
 ) -> tuple[SubmittedResult, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
-    Args:
-        checked: What `store.check` gave.
-        against: The store whose rows they are compared with.
-        below: Folder that theirs are named from.
-        left_out: Called with the key of each row of the store that can't be read, and why.
-        is_of: Whether who hands them in is of an organisation; None where nobody knows who that is.
-
-    Raises:
-        InputError: The store can't be read.
+    They are compared with the rows of the store `against` (InputError where it can't be read), and their folders named
+    from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
+    hands them in is of an organisation, None where nobody knows who that is.
     """
     tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None}, left_out)
     of_all = [_submission_or_refused(added, tables, is_of) for added in checked]

@@ -39,16 +39,10 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 def export(
     stored: Sequence[StoredResult], out: Path, *, organization: str | None, relationship: str = "other"
 ) -> Iterator[Exported]:
-    """Write both files for each result.
+    """Write both files for each result below `out`.
 
-    Args:
-        stored: Results of a store.
-        out: Folder that `data/` is made in.
-        organization: Who ran the evaluation: the format asks.
-        relationship: Theirs to the models' developers.
-
-    Raises:
-        InputError: No organization, or an unknown relationship.
+    The format asks for the organization that ran the evaluation and its relationship to the models' developers;
+    InputError without the one, or where the other is unknown.
     """
     if not organization:
         raise InputError("--format eee: the format asks who evaluated; give --organization NAME")

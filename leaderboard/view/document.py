@@ -56,16 +56,10 @@ class _Once:
 def document(
     runs: Sequence[ViewedRun], folder: Path, pictures: int, show: Callable[[int], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Return the page's data; thumbnails are written under `folder` on the way.
+    """Return the page's data; at most so many pictures are written under `folder` on the way.
 
-    Args:
-        runs: Results on the same benchmark, version and split; the first is what others are compared with.
-        folder: The page's.
-        pictures: Thumbnails at most.
-        show: Called with the number of items that are done.
-
-    Raises:
-        InputError: More runs than letters.
+    The runs are on the same benchmark, version and split, and others are compared with the first; InputError where they
+    are more than letters. `show` is called with the number of items that are done.
     """
     if len(runs) > len(LETTERS):
         raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")

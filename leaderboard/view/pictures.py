@@ -65,8 +65,6 @@ class Strips:
     """The strips of a page, one for each video and list of frames.
 
     Attributes:
-        library: Where videos lie.
-        folder: The page's.
         left: Pictures that may still be written.
         all: The strips as the page has them: `times` of the pictures (s), `files` before the picture's number, and
             `of`, how many frames there were.
@@ -82,11 +80,8 @@ class Strips:
     def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
         """Return the number of the strip of what a sample's model saw, or why there is none.
 
-        Args:
-            sample: What a model answered, and the times of its frames.
-            frames: The sampling, as the result records it.
-            media: The video's file, where a question beside the samples names it.
-            row: The question's row, where it is here.
+        `frames` is the sampling, as the result records it; `media` the video's file, where a question beside the
+        samples names it; `row` the question's row, where it is here.
         """
         if sample.frame_timestamps is None:
             return unrecorded(frames)

@@ -19,8 +19,6 @@ class ViewedRun:
     """A result as it lies on disk.
 
     Attributes:
-        folder: Where it lies.
-        result: Its record.
         samples: Its items by id, in their order.
         questions: Id -> `question`, `options`, `media`, from the file beside it; empty where there is none.
     """
