@@ -293,10 +293,7 @@ def _short(number: float) -> float:
 def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:
     spec, entry = of
     name = chunk_name(entry)
-    run: dict[str, Any] = {
-        "breakdowns": breakdowns(entry.breakdowns),
-        "samples": 0,
-    }
+    run: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     if entry.stored is not None:
         run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key

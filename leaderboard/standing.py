@@ -99,10 +99,7 @@ def standing(stored: StoredResult) -> Standing:
         media = f"media of {len(samples) - len(missing)} of {len(samples)} items @{digest[:8]}"
     had, asked = len(videos_had(samples)), len(videos_asked(samples))
     return replace(
-        shown,
-        media=media,
-        videos=f"{had} of {asked}" if had < asked else None,
-        unranked="; ".join(why) or None,
+        shown, media=media, videos=f"{had} of {asked}" if had < asked else None, unranked="; ".join(why) or None
     )
 
 

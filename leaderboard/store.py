@@ -120,12 +120,7 @@ class _Given(NamedTuple):
 
 
 def add(
-    path: Path,
-    store: Path,
-    *,
-    rejudge: Rejudge | None = None,
-    about: About | None = None,
-    workers: Workers = ALLOTTED,
+    path: Path, store: Path, *, rejudge: Rejudge | None = None, about: About | None = None, workers: Workers = ALLOTTED
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.registry import bounded
@@ -34,39 +34,22 @@ Note = Callable[[str], None]
 T = TypeVar("T")
 
 
-class _Event(BaseModel):
-    scope: str
-
-
-class _Repo(BaseModel):
-    type: str
-    name: str
-
-
-class _Discussion(BaseModel):
-    num: int
-    is_pull_request: bool = Field(alias="isPullRequest")
-
-
-class _Ref(BaseModel):
-    ref: str
-
-
 class Payload(BaseModel):
     """What is read of a webhook's payload; the Hub's documentation has all of it."""
 
-    event: _Event
-    repo: _Repo
-    discussion: _Discussion | None = None
-    refs: list[_Ref] = Field(default=[], alias="updatedRefs")
+    scope: str = Field(validation_alias=AliasPath("event", "scope"))
+    kind: str = Field(validation_alias=AliasPath("repo", "type"))
+    repository: str = Field(validation_alias=AliasPath("repo", "name"))
+    number: int = Field(default=0, validation_alias=AliasPath("discussion", "num"))
+    is_pull_request: bool = Field(default=False, validation_alias=AliasPath("discussion", "isPullRequest"))
+    refs: list[dict[str, str | None]] = Field(default=[], validation_alias="updatedRefs")
 
     def pull_requests(self, dataset: str) -> list[int]:
         """Return the numbers of the dataset's pull requests that were opened or changed; comments change none."""
-        if (self.repo.type, self.repo.name) != ("dataset", dataset) or self.event.scope.startswith(_COMMENTS):
+        if (self.kind, self.repository) != ("dataset", dataset) or self.scope.startswith(_COMMENTS):
             return []
-        changed = [int(found[1]) for ref in self.refs if (found := re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.ref))]
-        opened = [self.discussion.num] if self.discussion and self.discussion.is_pull_request else []
-        return [*opened, *changed]
+        refs = [re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.get("ref") or "") for ref in self.refs]
+        return [*([self.number] if self.is_pull_request else []), *(int(found[1]) for found in refs if found)]
 
 
 class Lane(NamedTuple):

@@ -113,12 +113,7 @@ class Strips:
         return (self.library.named(media) if media else None) or self.library.find(row)
 
     def _made(
-        self,
-        sample: Sample,
-        times: Sequence[float],
-        frames: str,
-        media: str | None,
-        row: Mapping[str, Any] | None,
+        self, sample: Sample, times: Sequence[float], frames: str, media: str | None, row: Mapping[str, Any] | None
     ) -> int | str:
         pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
         if isinstance(pictures, str):
