@@ -10,7 +10,7 @@ from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.data.sources import published_files
-from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
+from reelbench.registry.spec import FileBeside, HubFile, LocalFile, SplitSpec
 
 OWN_ROWS = "Own rows in the format of"
 """Begins the title of a card whose rows are not the owners'."""
@@ -169,18 +169,15 @@ def provenance(material: Material) -> str:
         if material.data_splits
         else ""
     )
-    videos = table(
-        ["Videos", "From", "For", "Note"],
-        [
-            [
-                media.title,
-                _media_location(media),
-                ", ".join(f"`{split}`" for split in media.splits) or "all",
-                media.note,
-            ]
-            for media in material.spec.media
-        ],
-    )
+    media_lines = []
+    for media in material.spec.media:
+        location = f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
+        if media.kind == "hub":
+            gate = ", gated" if media.gated else ""
+            location = f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+        splits = ", ".join(f"`{split}`" for split in media.splits) or "all"
+        media_lines.append([media.title, location if media.location else "not stated", splits, media.note])
+    videos = table(["Videos", "From", "For", "Note"], media_lines)
     return (
         f"{text}\n\nA fingerprint is the start of the SHA-256 of the files and the version of the reader; a result "
         f"carries the same one.{converted}\n\n{videos}"
@@ -198,15 +195,6 @@ def _declared_source(split: SplitSpec) -> tuple[str, str, str]:
     if isinstance(source, LocalFile):
         return f"on request: [form]({source.form_url})", files, "as the owners sent it"
     return f"<{source.url}>", files, f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
-
-
-def _media_location(media: MediaSource) -> str:
-    if media.kind == "hub":
-        gate = ", gated" if media.gated else ""
-        return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
-    if not media.location:
-        return "not stated"
-    return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
 
 
 def licences(material: Material) -> str:

@@ -94,7 +94,22 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         values = {name: counts.values for name, counts in series.items()}
         constant = len(set[float]().union(*values.values())) == 1
         plot = None if constant else plots.histogram(title, values, next(iter(series.values())).unit)
-        figures.add(title, "", _quantity_table(series), plot)
+        made = table(
+            ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
+            [
+                [
+                    f"`{name}`",
+                    f"{len(counts.values):,}",
+                    f"{counts.mean:,.1f}",
+                    f"{counts.median:,.1f}",
+                    plain(counts.values[0]),
+                    plain(counts.values[-1]),
+                    counts.unit,
+                ]
+                for name, counts in series.items()
+            ],
+        )
+        figures.add(title, "", made, plot)
     for title, by_split in facets.items():
         made, shares = _facet(by_split)
         rows = {name: counts.rows for name, counts in by_split.items()}
@@ -122,24 +137,6 @@ class _Figures:
             self.plots[path] = plot
             picture = f"![{title}, drawn]({path})"
         self.parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))
-
-
-def _quantity_table(series: dict[str, Distribution]) -> str:
-    return table(
-        ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
-        [
-            [
-                f"`{name}`",
-                f"{len(counts.values):,}",
-                f"{counts.mean:,.1f}",
-                f"{counts.median:,.1f}",
-                plain(counts.values[0]),
-                plain(counts.values[-1]),
-                counts.unit,
-            ]
-            for name, counts in series.items()
-        ],
-    )
 
 
 def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, float]]]:

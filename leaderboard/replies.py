@@ -40,7 +40,7 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
         return
     official, names = record.prompt == "official", [member.requested for member in record.panel or ()]
     prompts = spec.judge.official_prompts if official else _own_prompts(spec, record)
-    pinned = prompts.sha256 if prompts else digest
+    pinned = (prompts and prompts.sha256) or digest
     single = record.votes == 1
     several = 1 < len(names) == len(set(names)) and ",".join(sorted(names)) == record.requested
     panel = ", ".join(names) or "empty"

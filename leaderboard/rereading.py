@@ -56,29 +56,22 @@ def read_today(
     A judged answer of which other words count today was never judged: its item becomes unscored. None where an answer
     can't be read here, since the options stand in `rows`, the benchmark's by id, and these are not here.
     """
-    again = []
-    for sample in samples:
-        if sample.prediction is None or sample.reason in UNANSWERED:
-            again.append(sample)
-        elif (current := _read_today(spec, result.settings, sample, (rows or {}).get(sample.id))) is not None:
-            again.append(current)
-        else:
-            return None
-    return again
-
-
-def _read_today(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None) -> Sample | None:
-    if spec.row_kind == "open":
-        parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
-    else:
-        parsed = dict(read_again(spec, settings, sample, row))
-        if parsed.keys() != (sample.parsed or {}).keys():
-            return None
-    current = sample.model_copy(update={"parsed": parsed})
+    again = list(samples)
     criteria = spec.judge.criteria if spec.judge else ()
-    judged = {name: score for name, score in sample.scores.items() if name in criteria}
-    update: dict[str, Any] = {"flags": flags(current)}
-    if judged and current.text != sample.text:
-        judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
-    update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
-    return current.model_copy(update=update)
+    for place, sample in enumerate(samples):
+        if sample.prediction is None or sample.reason in UNANSWERED:
+            continue
+        if spec.row_kind == "open":
+            parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
+        else:
+            parsed = dict(read_again(spec, result.settings, sample, (rows or {}).get(sample.id)))
+            if parsed.keys() != (sample.parsed or {}).keys():
+                return None
+        current = sample.model_copy(update={"parsed": parsed})
+        judged = {name: score for name, score in sample.scores.items() if name in criteria}
+        update: dict[str, Any] = {"flags": flags(current)}
+        if judged and current.text != sample.text:
+            judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
+        update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
+        again[place] = current.model_copy(update=update)
+    return again

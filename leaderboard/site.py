@@ -206,13 +206,15 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
-    found = board.shortcuts.get(group)
-    shares = {column: found.share(column) for column in found.tallies} if found else {}
-    return {
-        column: {"runs": found.runs[column], "v": [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]}
-        for column, share in shares.items()
-        if found is not None and share.value is not None
-    }
+    shares: dict[str, dict[str, Any]] = {}
+    if (found := board.shortcuts.get(group)) is None:
+        return shares
+    for column in found.tallies:
+        share = found.share(column)
+        if share.value is not None:
+            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
+            shares[column] = {"runs": found.runs[column], "v": numbers}
+    return shares
 
 
 def units() -> dict[str, dict[str, Any]]:

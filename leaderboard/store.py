@@ -13,6 +13,7 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -136,18 +137,15 @@ def add(
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
     done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
-    return list(_told_apart(done, store))
-
-
-def _told_apart(done: Sequence[Added], store: Path) -> Iterator[Added]:
-    """Yield what came of folders, with what sets a filed result apart from those that were filed first."""
+    # What sets a filed result apart from those that were filed first is told as well.
     of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
     folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
     filed = {folder: one for folder in folders if (one := Filed.read(folder)) is not None}
     first = FirstFiled(filed.values())
-    for one in done:
-        differs = first.differs(filed[one.place]) if one.place in filed else None
-        yield replace(one, why="; ".join(filter(None, (one.why, differs and f"a table of its own: {differs}"))))
+    for number, one in enumerate(done):
+        if one.place in filed and (differs := first.differs(filed[one.place])):
+            done[number] = replace(one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}"))))
+    return done
 
 
 def _read_given(folder: Path) -> _Given:
@@ -246,12 +244,10 @@ def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Worker
     # Each worker reads its results anew, which takes it less than to be sent them; results of which one takes the
     # other's place go to one of them.
     results = dict(given)
-    places: dict[Path, Hashable] = dict.fromkeys(results)
+    places: dict[Path, Hashable] = {folder: folder for folder in results}
     for folder, result in given:
-        try:
+        with suppress(Exception):  # said when it is its turn
             places[folder] = key_of(result) if result is not None else folder
-        except Exception:  # noqa: BLE001 - said when it is its turn
-            places[folder] = folder
     for added in workers.map(partial(_afresh, work), list(results), by=places.__getitem__):
         yield replace(added, result=results[added.source])
 

@@ -44,8 +44,8 @@ def as_csv(board: Board, benchmark: str) -> str:
             values: list[object] = []
             for metric in spec.metrics:
                 found = entry.metrics.get(metric.name)
-                none = found is None or found.value is None
-                values += ("", "", "") if none else (found.value, *(found.ci95 or ("", "")))
+                value, ci95 = (found.value, found.ci95) if found else (None, None)
+                values += ("", "", "") if value is None else (value, *(ci95 or ("", "")))
             writer.writerow([*head, *values, *tail])
     return text.getvalue()
 
