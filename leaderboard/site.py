@@ -77,17 +77,9 @@ def write(
         (data / folder).mkdir(parents=True)
     shown = document(board) | ({"dataset": dataset} if dataset else {})
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
-    for group, noise in board.noise.items():
-        if not noise.pairs:
-            continue
-        # The ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers.
-        rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
-        found = [noise.pair(first.key, other.key) for first, other in combinations(rows, 2)]
-        cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
-        short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
+    for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{_digest(group.id)}"
-        pairs = {"rows": [chunk_name(row) for row in rows], "cells": short}
-        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs)});\n")
+        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n")
     if workers.alone(len(board.entries)):
         for entry in board.entries:
             _write_run(data, private, (board.specs[entry.group.benchmark], entry))
@@ -215,6 +207,15 @@ def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
             numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
             shares[column] = {"runs": found.runs[column], "v": numbers}
     return shares
+
+
+def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
+    """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
+    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+    found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
+    cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
+    short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
+    return {"rows": [chunk_name(row) for row in rows], "cells": short}
 
 
 def units() -> dict[str, dict[str, Any]]:
