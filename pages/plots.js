@@ -309,7 +309,7 @@ globalThis.Plots = (() => {
         const one = cell(i, k);
         if (!one) return;
         const kind = one.sure ? (one.by > 0 ? "win" : "loss") : "level";
-        const text = `${name} against ${other}: ${show(one.by)}, ${one.sure ? "told apart" : "could be noise"}${one.about}`;
+        const text = `${name} against ${other}: ${show(one.by)}, ${one.about}`;
         const box = { x: left + k * side + 1, y: y + 1, width: side - 2, height: LINE - 2, rx: 3 };
         rows.push([name, other, one.by, one.sure ? "yes" : "no"]);
         parts.push(

@@ -459,23 +459,6 @@ def test_ask_sends_what_the_adapter_sends(spec, evaluate, server, monkeypatch):
     ours = [call.body for call in server.calls[len(theirs) :]]
     assert len(ours) == len(theirs) == 4
     for body, other in zip(ours, theirs, strict=True):
-        assert shown_in(body) == shown_in(other)
-        assert [{**message, "content": None} for message in body.pop("messages")] == [
-            {**message, "content": None} for message in other.pop("messages")
-        ]
         if spec == "native":  # the adapter says a number of frames for every video
             other.pop("media_io_kwargs")
         assert body == other
-
-
-def shown_in(body):
-    """Return a question's parts, its pictures as pixels: lmms-eval sends a PNG where we send the JPEG it is made of."""
-    parts = []
-    for part in body["messages"][-1]["content"]:
-        if part["type"] == "image_url":
-            assert part.keys() == {"type", "image_url"}
-            data = base64.b64decode(part["image_url"]["url"].partition(";base64,")[2])
-            parts.append(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).tobytes())
-        else:
-            parts.append(part)
-    return parts

@@ -80,7 +80,7 @@ def of_one_result(folder):
     result = result_files.read(folder)
     samples = list(result_files.read_samples(folder))
     assert len(samples) == result.counts.items
-    assert result.provenance.samples_sha256 == sha256_of(folder / result_files.SAMPLES_FILE)
+    assert result.provenance.samples_sha256 == sha256_of(result_files.samples_of(folder))
     return result.provenance.samples_sha256
 
 

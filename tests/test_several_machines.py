@@ -23,7 +23,7 @@ from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, JudgeServer
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 32
-OF_THE_RUN = {"date", "host", "calls", "cached", "cost_usd", "seconds", "command"}
+OF_THE_RUN = {"date", "host", "calls", "cached", "cost_usd", "seconds", "command", "asked", "kept_from", "kept_to"}
 """What results of one command may differ in."""
 
 
@@ -176,7 +176,7 @@ def of_ask(tmp_path):
     def answers(call):
         return Answer("AB"[sha256(roles.text_of(call).encode()).digest()[0] % 2])
 
-    return answers, ["ask", folder, "--frames", "none", "--llm", "m", "--output", "OUT"], "--llm"
+    return answers, ["ask", folder, "--frames", "none", "--llm", "m", "--no-recheck", "--output", "OUT"], "--llm"
 
 
 def of_errors(tmp_path):

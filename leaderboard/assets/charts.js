@@ -254,8 +254,9 @@
           const found = pair(runs[i], runs[k]);
           if (!found) return null;
           const [by, p, low, high] = found;
-          const about = low == null ? "" : `, 95 % interval ${R.ends(low, high, metric.unit)}`;
-          return { by, sure: p != null && p <= 0.05, about };
+          const sure = p != null && p <= 0.05;
+          const word = p == null ? "too few videos to tell" : sure ? "told apart" : "could be noise";
+          return { by, sure, about: low == null ? word : `${word}, 95 % interval ${R.ends(low, high, metric.unit)}` };
         };
         return matrix(width, runs.map(name), cell, (by) => R.signed(by, metric.unit));
       },

@@ -3,6 +3,9 @@
 An adapter may sample a clip once more, take the first pictures alone, or count one video's frames for a whole batch. So
 each thread's rows are noted as their video is handed over, and the frames are counted where they arrive: at Hugging
 Face's processors, at a chat completion of openai's client, and at vLLM's own. Elsewhere nobody knows.
+
+On the way to a server stored pictures go out as their files lie (`StoredPicture`): lmms-eval would decode each and
+encode it again as a PNG of several times the bytes, in the thread that all requests wait for.
 """
 
 import sys
@@ -13,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
+from reelbench.registry.attachment import Attachment
 from reelbench.registry.rows import Row
 
 Key = tuple[str, str]
@@ -123,7 +127,22 @@ def message_sent(messages: object) -> None:
         _arrived[key] = None if "video_url" in kinds else kinds.count("image_url")
 
 
-# --- where frames are counted ----------------------------------------------------------------------------------
+class StoredPicture(str):
+    """The path of a picture for an adapter that sends it on: the server gets the file's own bytes, as from `ask`."""
+
+    __slots__ = ("attachment",)
+
+    attachment: Attachment
+
+    @classmethod
+    def of(cls, attachment: Attachment) -> "StoredPicture":
+        """Make one of an attachment that is a file."""
+        picture = cls(attachment.data)
+        picture.attachment = attachment
+        return picture
+
+
+# --- where frames are counted, and pictures go out ---------------------------------------------------------------
 
 
 def _install() -> None:
@@ -177,8 +196,34 @@ def _of_batch(original: Callable[..., Any]) -> Callable[..., Any]:
     return sent
 
 
+def _stored(original: Callable[..., str]) -> Callable[..., str]:
+    @wraps(original)
+    def encoded(self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        return (
+            image.attachment.data_url() if isinstance(image, StoredPicture) else original(self, image, *args, **kwargs)
+        )
+
+    return encoded
+
+
+def _with_stored(original: Callable[..., list[dict[str, Any]]]) -> Callable[..., list[dict[str, Any]]]:
+    @wraps(original)
+    def sent(self: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        messages = original(self, *args, **kwargs)
+        for part in (part for message in messages for part in message["content"] if part["type"] == "image_url"):
+            url = part["image_url"]["url"]
+            if (own := url.find("data:", 1)) > 0:  # a stored picture's, behind the head that lmms-eval writes
+                part["image_url"]["url"] = url[own:]
+        return messages
+
+    return sent
+
+
+_MESSAGES = "lmms_eval.protocol"
 _COMPLETIONS = "openai.resources.chat.completions.completions"
 _PLACES = (
+    (_MESSAGES, "ChatMessages", "encode_image", _stored),
+    (_MESSAGES, "ChatMessages", "to_openai_messages", _with_stored),
     ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _of_videos),
     ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _of_pictures),
     (_COMPLETIONS, "Completions", "create", _of_messages),

@@ -19,6 +19,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
+from reelbench.tasks.lmms.arrivals import StoredPicture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -50,18 +51,18 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
     """Return the items of a chat message of lmms-eval's; with `as_data` a video is a data URL, for a server to read.
 
     Not the path then: the server may be on another machine, and one on this machine reads no files unless it was told.
-    Pictures are handed over as lmms-eval's own tasks do, opened and not yet decoded; to an adapter that sends them on,
-    by their paths, under which it keeps what it has encoded.
+    Pictures are handed over as lmms-eval's own tasks do, opened and not yet decoded; an adapter that sends them on gets
+    their paths.
     """
-    by_path = adapters.sends(adapters.running)
+    sent_on = adapters.sends(adapters.running)
     items: list[dict[str, Any]] = []
     for piece in shown.attachments(language):
         if isinstance(piece, str):
             items.append({"type": "text", "text": piece})
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
-        elif piece.kind == "image_url" and not by_path and isinstance(piece.data, Path):
-            items.append({"type": "image", "url": _opened(piece.data)})
+        elif piece.kind == "image_url" and isinstance(piece.data, Path):
+            items.append({"type": "image", "url": StoredPicture.of(piece) if sent_on else _opened(piece.data)})
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
