@@ -75,7 +75,7 @@ def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None =
     ]
     return {
         "name": spec.title,
-        "description": f"{spec.summary} Ranked by {spec.primary.title}.",
+        "description": f"{spec.summary} Ranked by {spec.primary.title}.".lstrip(),
         "evaluation_framework": framework or FRAMEWORK,
         "tasks": tasks,
     }

@@ -9,19 +9,20 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from reelbench.leaderboard import aliases, columns, community, site, store, withheld
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.files import write_text
+from reelbench.registry.files import read_text, write_text
 from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
@@ -96,9 +97,11 @@ def publish(
     done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
         for what, repository in repositories.items():
-            upload = _Upload(repository, Path(folder) / what, what, board, space, dataset, options, note)
+            upload = _Upload(repository, Path(folder) / what, what, path, board, space, dataset, options, note)
             try:
                 done.append(upload.run())
+                if what == "webhook" and done[-1].done == "committed":
+                    note(_NEXT.format(space=webhook))
             except ReelbenchError:
                 for one in done:
                     note(f"{one.done}: {one.url}; the same command goes on from here")
@@ -125,6 +128,7 @@ class PublishOptions:
     forget: Collection[str] = ()
 
 
+_NEXT = "next: `hf spaces secrets add {space} -s HF_TOKEN=… -s WEBHOOK_SECRET=…`, then the webhook, as its README says"
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
@@ -156,6 +160,7 @@ class _Upload:
     repository: Repository
     folder: Path
     what: _What
+    store: Path
     board: Board
     space: str | None
     dataset: str | None
@@ -222,26 +227,35 @@ class _Upload:
         write_text(self.folder / name, text)
 
     def _stage_results(self) -> None:
-        withheld: Counter[str] = Counter()
+        left_out: Counter[str] = Counter()
         for entry in self.board.entries:
-            if entry.stored is None:
+            if entry.stored is None or entry.stored.videos is not None:  # a row on some of a run's videos is no result
                 continue
             spec = self.board.specs[entry.group.benchmark]
-            if why := why_withheld(spec, entry.group.split, private=self.options.private):
-                withheld[why] += 1
+            why = why_withheld(spec, entry.group.split, private=self.options.private) or entry.stored.withheld
+            if why:
+                left_out[why] += 1
                 continue
             target = self.folder / _RESULTS / entry.stored.key
             target.mkdir(parents=True)
             for name in store.FILES:
                 if (entry.stored.folder / name).is_file():
                     shutil.copyfile(entry.stored.folder / name, target / name)
-        for why, number in withheld.items():
-            self.note(f"left out: {number_of(number, 'result')} whose samples repeat the data: {why}")
+        for why, number in left_out.items():
+            rows = "left out" if self.options.create_pr else "as rows only"
+            self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
         if self.options.create_pr:
             return
+        for name, text in withheld.of_board(self.board, private=self.options.private):
+            write_text(self.folder / _RESULTS / name, text)
+        for path in (*sorted((self.store / community.FOLDER).glob("*.json")), self.store / aliases.FILE):
+            if path.is_file():
+                write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
         page = f"{hub.endpoint()}/spaces/{self.space}"
         shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
-        self._asset("README.md", "dataset_readme.md", ("<!--SHOWN-->\n", shown))
+        told = [f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |" for one in columns.COLUMNS]
+        parts = ("<!--SHOWN-->\n", shown), ("<!--COLUMNS-->", "\n".join(told))
+        self._asset("README.md", "dataset_readme.md", *parts)
         self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
         write_parquet(self.board, self.folder / _PARQUET)
 
@@ -278,20 +292,22 @@ class _Upload:
         """Where others' results were merged, a table or a page made without them would not show them."""
         if self.options.create_pr or self.what == "webhook":
             return
-        datasets = {self.dataset: head.files} if self.what == "results" else {}
+        datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
             stated = self._front_matter(head).get("datasets")
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
-            datasets = {name: Repository(name, "dataset").head().files for name in names}
+            datasets = {name: Repository(name, "dataset").head() for name in names}
         mine = {entry.key for entry in self.board.entries if entry.stored is not None} | set(self.options.forget)
-        for name, files in datasets.items():
-            lacking = sorted(
-                {key for path in files if path.endswith(_RESULT) and (key := _key(path)) and key not in mine}
-            )
-            if lacking:
+        mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
+        boards = f"{_RESULTS}/{community.FOLDER}/"
+        for name, its in datasets.items():
+            there = {key for path in its.files if path.endswith(_RESULT) and (key := _key(path))}
+            there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
+            there |= self._withheld(name, its).keys()
+            if lacking := sorted(there - mine):
                 raise InputError(
-                    f"{hub.page(str(name))} has {number_of(len(lacking), 'result')} that the store lacks, the first "
-                    f"{lacking[0]}; {_bring(str(name))}, or leave it out with --forget KEY"
+                    f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
+                    f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
                 )
 
     def _older(self, head: Head) -> set[str]:
@@ -309,6 +325,10 @@ class _Upload:
             there = store.made(result_files.read(found.parent))
             if there > store.made(result_files.read(mine.parent)):
                 newer[key] = there
+        if not self.options.create_pr:
+            dates = {entry.key: store.made(entry.stored.result) for entry in self.board.entries if entry.stored}
+            rows = self._withheld(self.repository.id, head)
+            newer |= {key: made for key, made in rows.items() if key in dates and made > dates[key]}
         if self.options.create_pr:
             for key in newer:
                 self.note(f"left out: {key}: a newer result is there")
@@ -319,6 +339,17 @@ class _Upload:
                 f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
             )
         return set(newer)
+
+    def _withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
+        """When each row that a dataset has without its samples was made."""
+        dates: dict[str, datetime] = {}
+        for path, file in head.files.items():
+            mine = self.folder / path
+            if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (not mine.is_file() or differs(mine, file)):
+                there = self.folder.parent / "there"
+                kept = withheld.parse(hub.download(dataset, path, revision=str(head.commit), folder=there))
+                dates |= {row.key: store.made(row.result) for table in kept.tables for row in table.rows}
+        return dates
 
     def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str], revision: str | None = None) -> str:
         count = len({key for path in changed if (key := _key(path))})
@@ -337,8 +368,8 @@ class _Upload:
 
 def _key(path: str) -> str:
     """The key of the result that a file in a results dataset belongs to; "" of any other file."""
-    folder, _, _ = path.rpartition("/")
-    return folder.removeprefix(f"{_RESULTS}/") if path.startswith(f"{_RESULTS}/") else ""
+    found = re.fullmatch(rf"{_RESULTS}/((?:[^/]+/){{3}}[^/]+)/[^/]+", path)
+    return found[1] if found else ""
 
 
 def _bring(dataset: str) -> str:

@@ -59,12 +59,16 @@ class PullRequests:
     """The pull requests to one results dataset, as whoever `HF_TOKEN` names sees them."""
 
     def __init__(self, dataset: str, me: str | None = None) -> None:
-        """Raises InputError where `dataset` is not ORG/NAME, ReelbenchError where the Hub refuses the token."""
+        """Raises InputError where `dataset` is not there, ReelbenchError where the Hub refuses the token."""
         self._repository = Repository(dataset, "dataset")
         self._bringing = threading.Lock()
         self.dataset = dataset
         with self._repository.errors_in_one_line():
             self._me = me or self._repository.api.whoami()["name"]
+            if me is None and self._repository.head().commit is None:
+                raise InputError(
+                    f"{self._repository.page}: not there, or private and not yours; name the results dataset"
+                )
 
     def open(self) -> dict[int, str]:
         """Return the numbers of the open ones, the oldest first, and who opened each."""

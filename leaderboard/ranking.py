@@ -28,7 +28,10 @@ def rules() -> str:
 
 
 def ranked(
-    spec: BenchmarkSpec, entries: Sequence[BoardEntry], models: Mapping[str, Hashable] | None = None
+    spec: BenchmarkSpec,
+    entries: Sequence[BoardEntry],
+    models: Mapping[str, Hashable] | None = None,
+    noise: Noise | None = None,
 ) -> tuple[dict[str, int], Noise]:
     """Return key -> rank within one group, and what its pairs say together; a key that is not there is not ranked.
 
@@ -36,6 +39,7 @@ def ranked(
         spec: The benchmark.
         entries: The group's rows.
         models: Key -> the model that the row is of; by default as its name, revision and setting say.
+        noise: What its pairs say, where that is known.
     """
     primary = spec.primary.name
     scores: dict[str, float] = {}
@@ -56,7 +60,7 @@ def ranked(
         row.key: 1 + sum(scores[one.key] > scores[row.key] for model, one in best.items() if model != of[row.key])
         for row in runs or rows
     }
-    return ranks, compared(spec, list(best.values())) if runs else Noise({}, None)
+    return ranks, noise or (compared(spec, list(best.values())) if runs else Noise({}, None))
 
 
 def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str, tuple[int, int]]:

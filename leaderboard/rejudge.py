@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 
 class Rejudged(Record):
-    """What came of asking a judge again about `items`: `scores` that both times gave, those of them that `agree`."""
+    """What came of asking a judge again.
+
+    Attributes:
+        items: Items drawn, each with all its criteria.
+        scores: Scores that both times gave.
+        agree: Those of them that are equal.
+        unscored: Scores that asking again did not give.
+        calls: Calls that it took.
+        cost_usd: What they cost, where the prices were given.
+    """
 
     items: int
     scores: int

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import bridge, columns, headline, overall, ranking
+from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
@@ -182,31 +182,17 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
-            "shortcuts": _shortcuts(board, group),
-            "relations": [
-                bridge.relation(board.spec(group), each, group)
-                for each in board.bridges
-                if group in (each.old, each.new)
-            ],
+            "shortcuts": {
+                column: share | {"v": [_short(number) for number in share["v"]]}
+                for column, share in board.shares(group).items()
+            },
+            "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]
-
-
-def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
-    """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
-    shares: dict[str, dict[str, Any]] = {}
-    if (found := board.shortcuts.get(group)) is None:
-        return shares
-    for column in found.tallies:
-        share = found.share(column)
-        if share.value is not None:
-            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
-            shares[column] = {"runs": found.runs[column], "v": numbers}
-    return shares
 
 
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
@@ -300,7 +286,7 @@ def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) 
     if entry.stored is not None:
         run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
-        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or False
+        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or entry.stored.withheld or False
         # A run's samples are shown once, with its row on all of its videos.
         shown = (
             ()

@@ -91,6 +91,7 @@ class StoredResult:
         differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
+        withheld: Why its samples are not here, where the row is kept as it was published (`leaderboard.withheld`).
     """
 
     key: str
@@ -101,6 +102,7 @@ class StoredResult:
     differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
+    withheld: str | None = None
 
     @property
     def spec(self) -> BenchmarkSpec:

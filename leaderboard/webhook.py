@@ -11,7 +11,7 @@ import logging
 import re
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PATH = "/webhooks/check"
 EVERY_S = 3600
+AGAIN_S = (60, 300, 900)
+"""After how long what the Hub broke off is tried again; then with all open ones."""
 _LONGEST_LINE = 300  # characters
 _COMMENTS = "discussion.comment"
 
@@ -74,6 +76,7 @@ class Server:
         self._turns = Turns(len(lanes))
         self._authors: dict[int, str] = {}
         self._asking: set[asyncio.Task[None]] = set()
+        self._failed: dict[int, int] = {}
         self._changed = asyncio.Condition()
 
     def application(self) -> "web.Application":
@@ -100,9 +103,7 @@ class Server:
             return web.json_response({"error": f"not a webhook's payload: {first_line(error)}"}, status=400)
         numbers = payload.pull_requests(self._pull_requests.dataset)
         for number in numbers:
-            task = asyncio.create_task(self._add_by_author(number))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._begin(self._add_by_author(number))
         return web.json_response({"pull_requests": numbers}, status=202)
 
     async def _page(self, _: "web.Request") -> "web.Response":
@@ -158,7 +159,20 @@ class Server:
             if done == "not in time":
                 await self._add(number, author, lane + 1)
             if done is not None:
+                self._failed.pop(number, None)
                 self._note(f"pull request {number}: {done}")
+            elif (times := self._failed.setdefault(number, 0)) < len(AGAIN_S):
+                self._failed[number] += 1
+                self._begin(self._again(number, author, AGAIN_S[times]))
+
+    async def _again(self, number: int, author: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self._add(number, author)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
 
     async def _tried(self, ask: Callable[..., T], *arguments: Any) -> T | None:  # noqa: ANN401
         """Ask the Hub in a thread; what fails is said, and never stops what comes after it."""

@@ -114,7 +114,14 @@ def add(
     A judge's replies are taken from the result; --rejudge asks again about some, and costs as many calls.
     """
     from reelbench.leaderboard import store as stores
+    from reelbench.leaderboard import withheld
+    from reelbench.registry.errors import InputError
 
+    brought = withheld.bring(run_dir, store)
+    for file in brought:
+        console.note(f"brought: {file}")
+    if brought and not any(run_dir.rglob("result.json")):
+        return
     done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
