@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from reelbench.judges.judge_options import JudgeOptions
@@ -65,7 +65,17 @@ class Panel:
     def record(self) -> JudgeRecord:
         """The judges, what answered, and what it took, over all verdicts given so far."""
         records = [member.record() for member in self.members]
-        return records[0] if len(records) == 1 else _panel_record(records, self._rule)
+        if len(records) == 1:
+            return records[0]
+        records.sort(key=lambda record: record.requested)
+        hosts = sorted({record.url for record in records if record.url})
+        more = {
+            "requested": ",".join(record.requested for record in records),
+            "url": ", ".join(hosts) or None,
+            "panel": records,
+            "panel_rule": self._rule,
+        }
+        return records[0].model_copy(update=_summed(records) | more)
 
     def close(self) -> None:
         """Close what was opened to set up; may be called twice."""
@@ -74,7 +84,12 @@ class Panel:
 
     async def verdict(self, item: Item) -> Verdict:
         """Return what the judges say of an item: from the cache where it has all of it."""
-        asked = [await member.questions(item) for member in self.members]
+        asked = list[dict[Place, RetryCursor[int]]]()
+        for member in self.members:
+            cache = member.asker.cache
+            if cache.is_shared:  # all in one request
+                await cache.look(*(member.asker.key(words, vote) for (_, vote), words in member.messages(item)))
+            asked.append(await cache.aside(member.places, item))
         places = [
             (member.asker, cursor)
             for member, cursors in zip(self.members, asked, strict=True)
@@ -89,9 +104,8 @@ class Panel:
             for member, cursors in zip(self.members, asked, strict=True)
         ]
         self._items += 1
-        return verdicts[0] if len(verdicts) == 1 else self._together(item, verdicts)
-
-    def _together(self, item: Item, verdicts: Sequence[Verdict]) -> Verdict:
+        if len(verdicts) == 1:
+            return verdicts[0]
         scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)
         reasons = {
             criterion: reason
@@ -126,30 +140,22 @@ class Member:
         sampling = {} if self._temperature is None else {"temperature": self._temperature}
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
 
-    async def questions(self, item: Item) -> dict[Place, RetryCursor[int]]:
-        """Return what is asked about an item, each vote at its place among the replies that are kept."""
-        cache = self.asker.cache
-        if cache.is_shared:  # all in one request
-            await cache.look(*(self.asker.key(messages, vote) for (_, vote), messages in self._messages(item)))
-        return await cache.aside(self.places, item)
-
     def places(self, item: Item) -> dict[Place, RetryCursor[int]]:
-        """Return the same, from any thread."""
-        read, again = self._prompts.read or self._read, self._prompts.again
+        """Return what is asked about an item, each vote at its place among the replies that are kept."""
+        scale, prompts = self._scale, self._prompts
+        read = prompts.read or partial(parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer)
         return {
-            place: self.asker.cursor(messages, read, vote=place[1], again=again)
-            for place, messages in self._messages(item)
+            place: self.asker.cursor(messages, read, vote=place[1], again=prompts.again)
+            for place, messages in self.messages(item)
         }
 
-    def _messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
+    def messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
+        """Yield the questions about an item."""
         if needs_no_judge(item.text):
             return
         for criterion in self._scale.criteria:
             messages = self._prompts.messages(criterion, item)
             yield from (((criterion, vote), messages) for vote in range(self.options.votes))
-
-    def _read(self, text: str) -> int | None:
-        return parse_score(text, self._scale.low, self._scale.high, bare_integer=self._prompts.bare_integer)
 
     def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
         """Return what the answers to an item's questions come to."""
@@ -201,20 +207,6 @@ class Member:
                 ),
                 **tally.taken(),
             )
-
-
-def _panel_record(records: Sequence[JudgeRecord], rule: str) -> JudgeRecord:
-    records = sorted(records, key=lambda record: record.requested)
-    hosts = sorted({record.url for record in records if record.url})
-    return records[0].model_copy(
-        update={
-            **_summed(records),
-            "requested": ",".join(record.requested for record in records),
-            "url": ", ".join(hosts) or None,
-            "panel": records,
-            "panel_rule": rule,
-        }
-    )
 
 
 def merged(records: Sequence[JudgeRecord]) -> JudgeRecord:

@@ -6,9 +6,11 @@ people or with an official judge ships with it (docs/recipes/open_judge.md is ho
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.yaml_text import read_mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +49,11 @@ class JudgePreset:
         return ["vllm", "serve", self.repository, *pinned, "--served-model-name", self.model, *self.flags]
 
 
-_QWEN3 = "https://huggingface.co/Qwen/Qwen3-32B/blob/9216db5781bf21249d130ec9da846c4624c16137/README.md"
-_QWEN_DOCS = "https://qwen.readthedocs.io/en/latest/deployment/vllm.html"
-_VLLM = "https://docs.vllm.ai/en/v0.8.5/serving/engine_args.html"
-
 PRESETS = {
-    preset.name: preset
-    for preset in (
-        JudgePreset(
-            name="qwen3-32b",
-            repository="Qwen/Qwen3-32B",
-            revision="9216db5781bf21249d130ec9da846c4624c16137",
-            licence="Apache-2.0",
-            # The repository's own sampling defaults are left out: what is sent is all that there is.
-            flags=("--dtype", "bfloat16", "--max-model-len", "32768", "--generation-config", "vllm", "--seed", "0"),
-            temperature=0.0,
-            extra={"chat_template_kwargs": {"enable_thinking": False}, "max_tokens": 512, "seed": 0},
-            sources={
-                "licence, languages (100 and more), context of 32,768 tokens": _QWEN3,
-                "chat_template_kwargs": _QWEN_DOCS,
-                "flags": _VLLM,
-                "temperature, max_tokens, seed": "ours, as of every prompt set of ours: one short verdict, greedily",
-            },
-        ),
-    )
+    name: JudgePreset(name, **{**entry, "flags": tuple(entry["flags"])})
+    for name, entry in read_mapping(
+        resources.files("reelbench.judges").joinpath("presets.yaml").read_text(encoding="utf-8"), "presets.yaml"
+    ).items()
 }
 
 

@@ -141,7 +141,7 @@ class AskOptions:
 
     @property
     def local(self) -> bool:
-        """Whether the model runs in this process (`llm.local`)."""
+        """Whether the model runs in this process (`llm.providers`)."""
         return self.model.startswith(LOCAL)
 
     @property

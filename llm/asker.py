@@ -19,11 +19,11 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
-from reelbench.llm.client import NotServedError, RejectedError, TransientError, last_days
+from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
 from reelbench.llm.defaults import REJECTIONS
 from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
-from reelbench.llm.providers import Client, open_client
+from reelbench.llm.providers import open_client
 from reelbench.llm.reply import Reply
 from reelbench.llm.retry_cursor import (
     BUDGET,
@@ -36,7 +36,6 @@ from reelbench.llm.retry_cursor import (
     AskResult,
     Outdated,
     Read,
-    ReplySource,
     RetryCursor,
     T,
 )
@@ -87,6 +86,7 @@ class Asker:
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
+        self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.giver: str | None = None
         """Who gives the replies, kept beside each; None says nothing."""
@@ -94,12 +94,13 @@ class Asker:
         self.lock = threading.Lock()
         self._on_note = on_note
         self.cache = ReplyCache.shared(options, self.note)
-        self._source = ReplySource(self.cache, self._shape, options.retry_unread, as_it_stands, options.outdated)
+        self.ahead = _SHARED if self.cache.is_shared else 1
+        """How many times more questions are begun where several machines share them: most wait for the others."""
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = self.cache.join(options)
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
-        self._client: Client | None = None
+        self._client: ChatClient | None = None
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
         self._notes_end = notes_end
@@ -112,11 +113,6 @@ class Asker:
         self._collected = False
         self._last_good = 0.0
         self._rejected = 0
-
-    @property
-    def ahead(self) -> int:
-        """How many times more questions are begun where several machines share them: most wait for the others."""
-        return _SHARED if self.cache.is_shared else 1
 
     # --- the outside -------------------------------------------------------------------------------------------------
 
@@ -138,15 +134,15 @@ class Asker:
             again: Makes the messages of the next attempt; by default the same are sent again.
             outdated: Says of a reply in the cache that it is passed over; by default as the options say.
         """
-        return RetryCursor(self._source, messages, read, vote=vote, again=again, outdated=outdated)
+        return RetryCursor(self, messages, read, vote=vote, again=again, outdated=outdated)
 
     def key(self, messages: Sequence[Message], vote: int = 0) -> bytes:
         """Return the key of the first reply to a question."""
-        return reply_key(self._shape(messages), vote, 0)
+        return reply_key(self.shape(messages), vote, 0)
 
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
-        shape, replies = self._shape(messages), list[Reply]()
+        shape, replies = self.shape(messages), list[Reply]()
         while (stored := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
             replies.append(stored.reply)
         return replies
@@ -276,11 +272,13 @@ class Asker:
     async def _collect(self) -> None:
         """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
         async with self._collecting:
-            if not self._collected and self._batches is not None and self._batches.under_way():
+            whose = self.options.model, self.options.host
+            if not self._collected and self._batches is not None and self.cache.store.batched(*whose):
                 await asyncio.to_thread(self._batches.collect)
             self._collected = True
 
-    def _shape(self, messages: Sequence[Message]) -> bytes:
+    def shape(self, messages: Sequence[Message]) -> bytes:
+        """Return the digest of a request, of which vote and attempt make a reply's key."""
         return request_shape(self.options.model, messages, self.sampling)
 
     async def served(self) -> dict[str, Any] | None:
@@ -303,19 +301,16 @@ class Asker:
 
     async def again(self, messages: Sequence[Message]) -> Reply | None:
         """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
-        estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
-        async with Turn(self._pacer):
-            client = self._ready()
-            reserved = await self._budget.reserve(estimate, self.cache, self.options.option)
-            if reserved is None:
+        estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
+        async with Turn(self._pacer), self._budget.call(estimate or 0.0, self.cache, self.options.option) as call:
+            if call is None:
                 return None
+            call.cost, call.counts = estimate, True
             try:
-                return await client.ask(messages, self.sampling)
+                return await self._ready().ask(messages, self.sampling)
             except (NotServedError, RejectedError, TransientError) as error:
                 self.note(str(error))
                 return None
-            finally:
-                await self._budget.settle(reserved, estimate or None, self.cache, self.options.option, kept=True)
 
     # --- in the event loop -------------------------------------------------------------------------------------------
 
@@ -324,45 +319,54 @@ class Asker:
         claimed = False
         try:
             async with Turn(self._pacer) as turn:
-                client = self._ready()
-                try:
-                    state = await self._claim(key, turn)
-                    if not (claimed := state == "mine"):
-                        return PENDING if state == "batched" else None
-                    await turn.come_back()
-                    began, failures, tries = asyncio.get_running_loop().time(), 0, 0
-                    while True:
-                        try:
-                            await self._call(client, key, messages)
-                        except TransientError as error:
-                            failures, tries = failures + 1, tries + (not error.limited)
-                            self._give_up_if_hopeless(began, error)
-                            if tries >= self.options.tries:
-                                return self._exhausted(began, error)
-                            wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
-                            wait = max(wait, error.wait or 0.0)
-                            if error.limited:
-                                self._pacer.limited(turn.round, error.wait)
-                                await turn.pass_on(self._pacer.sleep(wait))
-                            else:
-                                # Others would only fail at a server in trouble, so the turn is kept.
-                                self._pacer.failed()
-                                await turn.wait(wait)
+                self._ready()
+                state = await self._claim(key, turn)
+                if not (claimed := state == "mine"):
+                    return PENDING if state == "batched" else None
+                await turn.come_back()
+                began, failures, tries = asyncio.get_running_loop().time(), 0, 0
+                while True:
+                    try:
+                        await self._call(key, messages)
+                    except TransientError as error:
+                        failures, tries = failures + 1, tries + (not error.limited)
+                        self._stop_if_hopeless(began, error, tries)
+                        if tries >= self.options.tries:
+                            return UNAVAILABLE
+                        wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                        wait = max(wait, error.wait or 0.0)
+                        if error.limited:
+                            self._pacer.limited(turn.round, error.wait)
+                            await turn.pass_on(self._pacer.sleep(wait))
                         else:
-                            claimed = False  # given up with the reply
-                            return None
-                except RejectedError as error:
-                    return self._reject(error)
-                except ReelbenchError:
-                    # The cache can't be written: a reply more would be lost, so nothing more is asked. Said before
-                    # the turn ends, or the next in line would be let in.
-                    self._stop(UNAVAILABLE, None)
-                    raise
-                finally:
-                    if claimed:
-                        await self.cache.aside(self.cache.store.release, key)
+                            # Others would only fail at a server in trouble, so the turn is kept.
+                            self._pacer.answered()
+                            await turn.wait(wait)
+                    else:
+                        claimed = False  # given up with the reply
+                        return None
+        # Nothing is awaited between the end of the turn and what follows, so nobody is let in before asking stops.
+        except RejectedError as error:
+            return self._rejection(error)
         except StoppedError as stopped:
             return stopped.reason
+        except ReelbenchError:
+            # The cache can't be written: a reply more would be lost, so nothing more is asked.
+            self._stop(UNAVAILABLE, None)
+            raise
+        finally:
+            if claimed:
+                await self.cache.aside(self.cache.store.release, key)
+
+    def _rejection(self, error: RejectedError) -> str:
+        """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
+        self._pacer.answered()
+        self._rejected += 1
+        if self._rejected == 1:
+            self.note(str(error))
+        if self._rejected < REJECTIONS or self._last_good:
+            return REJECTED
+        return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
 
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
@@ -376,7 +380,7 @@ class Asker:
             else:
                 return state
 
-    def _ready(self) -> Client:
+    def _ready(self) -> ChatClient:
         # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
@@ -384,76 +388,59 @@ class Asker:
             except NotServedError as error:
                 raise self._stop(REFUSED, str(error)) from None
             self.cache.begin_asking()
+            budget = self._budget
+            if budget.limit != Limit(None, None) and budget.job is None and self.cache.is_shared and not budget.noted:
+                budget.noted = True
+                self.note(
+                    f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
+                    "several, counts theirs together"
+                )
         return self._client
 
-    async def _call(self, client: Client, key: bytes, messages: Sequence[Message]) -> None:
+    async def _call(self, key: bytes, messages: Sequence[Message]) -> None:
         """Make one call and keep its reply."""
-        options = self.options
-        estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
-        self._note_alone()
-        reserved = await self._budget.reserve(estimate, self.cache, options.option)
-        if reserved is None:
-            line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
-            raise self._stop(BUDGET, line)
-        self.tally.requests += 1
-        kept, cost = False, None
-        try:
-            reply = await client.ask(messages, self.sampling)
+        options, tokens, client = self.options, estimated_tokens(messages), self._ready()
+        estimate = options.cost_usd(tokens, _SHORT_REPLY) or 0.0
+        async with self._budget.call(estimate, self.cache, options.option) as call:
+            if call is None:
+                line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
+                raise self._stop(BUDGET, line)
+            self.tally.requests += 1
+            try:
+                reply = await client.ask(messages, self.sampling)
+            except NotServedError as error:
+                raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
+            except TransientError as error:
+                call.counts = error.maybe_paid  # to be on the safe side
+                raise
             await self.cache.put(key, options.model, reply, self.giver)
-            kept = True
-            if self._notes_end and self._asking_for_end is None:
-                self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
             # Where the server does not count, or not so that it can be, what was estimated is booked.
-            prompt = reply.prompt_tokens or estimated_tokens(messages)
-            completion = reply.completion_tokens or _tokens_of(reply.raw)
-            cost = options.cost_usd(prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0)
-        except NotServedError as error:
-            raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
-        except TransientError as error:
-            kept = error.maybe_paid  # counts against the budget, to be on the safe side
-            raise
-        finally:
-            await self._budget.settle(reserved, cost, self.cache, options.option, kept=kept)
+            prompt = reply.prompt_tokens or tokens
+            completion = reply.completion_tokens or max(_SHORT_REPLY, estimated_tokens([{"content": reply.raw or ""}]))
+            call.counts = True
+            call.cost = options.cost_usd(prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0)
+        if self._notes_end and self._asking_for_end is None:
+            self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
         self._pacer.good()
         self._last_good = asyncio.get_running_loop().time()
         with self.lock:
             self.tally.calls += 1
-            if cost is not None:
-                self.tally.spent_usd = (self.tally.spent_usd or 0.0) + cost
+            if call.cost is not None:
+                self.tally.spent_usd = (self.tally.spent_usd or 0.0) + call.cost
 
-    def _note_alone(self) -> None:
-        budget = self._budget
-        if budget.limit != Limit(None, None) and budget.job is None and self.cache.is_shared and not budget.noted:
-            budget.noted = True
-            self.note(
-                f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
-                "several, counts theirs together"
-            )
-
-    def _reject(self, error: RejectedError) -> str:
-        self._pacer.failed()
-        self._rejected += 1
-        if self._rejected == 1:
-            self.note(str(error))
-        if self._rejected >= REJECTIONS and not self._last_good:
-            line = f"{error}; {self._rejected} requests were rejected the same way; stopped"
-            raise self._stop(REFUSED, line)
-        return REJECTED
-
-    def _give_up_if_hopeless(self, started: float, error: TransientError) -> None:
-        options = self.options
-        idle = asyncio.get_running_loop().time() - max(started, self._last_good)
+    def _stop_if_hopeless(self, began: float, error: TransientError, tries: int) -> None:
+        """End asking, by StoppedError, where trying again is of no use to anybody."""
+        options, line = self.options, None
+        idle = asyncio.get_running_loop().time() - max(began, self._last_good)
         if error.wait is not None and error.wait > options.patience:
             line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
+        elif error.limited and idle > options.patience:
+            line = f"{error}; so for {idle:.0f} s: asking stopped, run again later"
+        elif tries >= options.tries and self._last_good <= began:
+            # Nobody else got a reply either: the server is down, not the request bad.
+            line = f"{error}; {options.tries} tries: asking stopped, run again later"
+        if line is not None:
             raise self._stop(UNAVAILABLE, line)
-        if error.limited and idle > options.patience:
-            raise self._stop(UNAVAILABLE, f"{error}; so for {idle:.0f} s: asking stopped, run again later")
-
-    def _exhausted(self, started: float, error: TransientError) -> str:
-        if self._last_good <= started:  # nobody else got a reply either: the server is down, not the request bad
-            line = f"{error}; {self.options.tries} tries: asking stopped, run again later"
-            raise self._stop(UNAVAILABLE, line)
-        return UNAVAILABLE
 
     def _stop(self, reason: str, line: str | None) -> StoppedError:
         stopped = StoppedError(reason, line or "")
@@ -463,7 +450,7 @@ class Asker:
                 self.note(line)
         return stopped
 
-    async def _note_end(self, client: Client, returned: str | None) -> None:
+    async def _note_end(self, client: ChatClient, returned: str | None) -> None:
         options = self.options
         try:
             days = last_days(await client.models())
@@ -474,7 +461,3 @@ class Asker:
             return
         if day is not None:
             self.note(f"{options.who} {options.model} shuts down on {day}, says {options.host}; then name another")
-
-
-def _tokens_of(text: str | None) -> int:
-    return max(_SHORT_REPLY, estimated_tokens([{"content": text or ""}]))

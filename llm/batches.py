@@ -13,7 +13,7 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
@@ -42,6 +42,7 @@ class Batches:
     def __init__(self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None]) -> None:
         self._options = options
         self._store = cache.store
+        self._whose = options.model, options.host
         self._note = note
         self._client: Any = None
 
@@ -50,19 +51,14 @@ class Batches:
         if self._client is not None:
             self._client.close()
 
-    def under_way(self) -> set[bytes]:
-        """Return the keys whose requests are in a batch."""
-        return self._store.batched(*self._whose)
-
     def collect(self) -> None:
         """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
         for batch in self._store.batches(*self._whose):
             try:
                 self._collect(batch)
             except _broken() as error:
-                self._note(
-                    f"batch {batch.id or batch.token}: not looked at ({self._error_line(error)}); run again later"
-                )
+                why = one_line(self._options.redact(str(error)))
+                self._note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
                 return
 
     def submit(self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]) -> None:
@@ -76,26 +72,29 @@ class Batches:
             raise ReelbenchError(
                 f"a batch of {len(requests)} requests is over the budget of {options.budget_calls} calls"
             )
-        for lines in _files(self._lines(requests, sampling)):
-            token = secrets.token_hex(16)
-            mine = self._store.begin_batch(token, *self._whose, list(lines))
-            if mine:
-                self._send(token, [lines[key] for key in mine])
-
-    # --- handing over ------------------------------------------------------------------------------------------------
-
-    def _lines(
-        self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]
-    ) -> Iterator[tuple[bytes, bytes]]:
+        held: dict[bytes, bytes] = {}
+        size = 0
         for key, messages in requests.items():
-            body = {"model": self._options.model, "messages": on_the_wire(messages), **sampling}
-            line = {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT, "body": body}
-            yield key, json.dumps(line).encode() + b"\n"
+            body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
+            request = {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT, "body": body}
+            line = json.dumps(request).encode() + b"\n"
+            if held and (len(held) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
+                self._send(held)
+                held, size = {}, 0
+            held[key] = line
+            size += len(line)
+        self._send(held)
 
-    def _send(self, token: str, lines: Sequence[bytes]) -> None:
+    def _send(self, lines: Mapping[bytes, bytes]) -> None:
+        """Hand over one batch: those of the lines, by key, that nobody else has."""
+        token = secrets.token_hex(16)
+        mine = self._store.begin_batch(token, *self._whose, list(lines)) if lines else []
+        if not mine:
+            return
+        content = b"".join(lines[key] for key in mine)
         try:
             client = self._ready()
-            file = client.files.create(file=(f"{_METADATA}-{token}.jsonl", b"".join(lines)), purpose="batch")
+            file = client.files.create(file=(f"{_METADATA}-{token}.jsonl", content), purpose="batch")
             batch = client.batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
@@ -106,13 +105,13 @@ class Batches:
             self._store.end_batch(token)
             raise ReelbenchError(str(error)) from None
         except _broken() as error:
-            what = f"the batch could not be handed over ({self._error_line(error)})"
+            what = f"the batch could not be handed over ({one_line(self._options.redact(str(error)))})"
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
                 self._store.end_batch(token)
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
         self._store.name_batch(token, batch.id)
-        handed_over = number_of(len(lines), "request")
+        handed_over = number_of(len(mine), "request")
         self._note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
 
     # --- collecting --------------------------------------------------------------------------------------------------
@@ -199,17 +198,10 @@ class Batches:
 
     # --- the file, the client ----------------------------------------------------------------------------------------
 
-    @property
-    def _whose(self) -> tuple[str, str]:
-        return self._options.model, self._options.host
-
     def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
         if self._client is None:
             self._client = batch_client(self._options)
         return self._client
-
-    def _error_line(self, error: Exception) -> str:
-        return one_line(self._options.redact(str(error)))
 
 
 def _broken() -> tuple[type[Exception], ...]:
@@ -217,17 +209,3 @@ def _broken() -> tuple[type[Exception], ...]:
     import openai
 
     return openai.OpenAIError, NotServedError
-
-
-def _files(lines: Iterator[tuple[bytes, bytes]]) -> Iterator[dict[bytes, bytes]]:
-    """Group lines, as (key, line), into what one batch holds."""
-    held: dict[bytes, bytes] = {}
-    size = 0
-    for key, line in lines:
-        if held and (len(held) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
-            yield held
-            held, size = {}, 0
-        held[key] = line
-        size += len(line)
-    if held:
-        yield held

@@ -3,7 +3,8 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,14 @@ _NOT_ADDED = ("started", "since", "kept_from", "kept_to", "spent_usd")
 _ADDED = tuple(count.name for count in fields(Tally) if count.name not in _NOT_ADDED)
 
 
+@dataclass(slots=True)
+class Call:
+    """A call: what it cost, in dollars where that is known, and whether it counts; one that brought nothing doesn't."""
+
+    cost: float | None = None
+    counts: bool = False
+
+
 class Budget:
     """Calls and dollars that a run may spend; several askers may share one, from several threads.
 
@@ -128,7 +137,10 @@ class Budget:
 
     def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
         self.limit = Limit(calls, usd)
-        self.job = _job() if calls is not None or usd is not None else None
+        self.job: str | None = None
+        if calls is not None or usd is not None:
+            of_slurm = settings.SLURM_ARRAY_JOB_ID.get() or settings.SLURM_JOB_ID.get()
+            self.job = settings.JOB.get() or (f"slurm-{of_slurm}" if of_slurm else None)
         self.noted = False
         self._calls = 0
         self._reserved_usd = 0.0
@@ -136,15 +148,35 @@ class Budget:
         self._dearest_usd = 0.0
         self._lock = threading.Lock()
 
-    async def reserve(self, estimate: float, cache: "ReplyCache", option: str) -> float | None:
-        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room.
+    @asynccontextmanager
+    async def call(self, estimate: float, cache: "ReplyCache", option: str) -> AsyncGenerator["Call | None"]:
+        """Set aside one call of about `estimate` dollars while it is made, and book then what it cost.
 
-        `cache` and `option` (`--judge`) are the asker's.
+        Yields None where there is no room. `cache` and `option` (`--judge`) are the asker's.
         """
-        if self.limit.usd is None:
-            estimate = 0.0
+        estimate = 0.0 if self.limit.usd is None else estimate
+        job = f"{self.job} {option}"
         if self.job is not None:
-            return await cache.aside(cache.store.reserve, f"{self.job} {option}", self.limit, estimate)
+            reserved = await cache.aside(cache.store.reserve, job, self.limit, estimate)
+        else:
+            reserved = self._reserved(estimate)
+        if reserved is None:
+            yield None
+            return
+        call = Call()
+        try:
+            yield call
+        finally:
+            if self.job is not None:
+                await cache.aside(cache.store.settle, job, reserved, call.cost or 0.0, kept=call.counts)
+            else:
+                with self._lock:
+                    self._reserved_usd -= reserved
+                    self._calls -= not call.counts
+                    self._spent_usd += call.cost or 0.0
+                    self._dearest_usd = max(self._dearest_usd, call.cost or 0.0)
+
+    def _reserved(self, estimate: float) -> float | None:
         with self._lock:
             if self.limit.calls is not None and self._calls >= self.limit.calls:
                 return None
@@ -155,21 +187,6 @@ class Budget:
             self._calls += 1
             self._reserved_usd += estimate
         return estimate
-
-    async def settle(
-        self, reserved: float, cost: float | None, cache: "ReplyCache", option: str, *, kept: bool
-    ) -> None:
-        """Book what a call cost; one that brought nothing (not `kept`) is given back."""
-        if self.job is not None:
-            await cache.aside(cache.store.settle, f"{self.job} {option}", reserved, cost or 0.0, kept=kept)
-            return
-        with self._lock:
-            self._reserved_usd -= reserved
-            if not kept:
-                self._calls -= 1
-            if cost is not None:
-                self._spent_usd += cost
-                self._dearest_usd = max(self._dearest_usd, cost)
 
     @property
     def shown(self) -> str:
@@ -188,12 +205,6 @@ def shown_dates(first: str | None, last: str | None) -> str:
     """Return from when kept replies are (ISO 8601), to be said behind their number; empty where none is."""
     days = [day[:16].replace("T", " ") for day in (first, last) if day is not None]
     return f" from {' to '.join(dict.fromkeys(days))}" if days else ""
-
-
-def _job() -> str | None:
-    """Return the job whose processes count their budgets together, or None."""
-    of_slurm = settings.SLURM_ARRAY_JOB_ID.get() or settings.SLURM_JOB_ID.get()
-    return settings.JOB.get() or (f"slurm-{of_slurm}" if of_slurm else None)
 
 
 def added(total: int | None, more: int | None) -> int | None:

@@ -19,31 +19,75 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.defaults import CACHE_PATIENCE
-from reelbench.llm.gathered import Gathered
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.patience import opened_patiently
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import Claimed, ReplyStore, StoredReply
+from reelbench.llm.store import Claimed, SqlStore, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 _T = TypeVar("_T")
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 _OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 _READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
 _LOOK = 0.2  # seconds between looks at what other processes ask for
+_MOST = 500  # rows or keys in one request
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
 _proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
+
+
+class Gathered(Generic[ItemT, ResultT]):
+    """Does `work` on several items at once, in a thread; used in one event loop. Without threads it is done at once."""
+
+    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
+        self._work = work
+        self._threads = threads
+        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def do(self, item: ItemT) -> ResultT:
+        """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
+        if self._threads is None:
+            return self._work((item,))[0]
+        future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._run())
+        return await asyncio.shield(future)
+
+    async def drained(self) -> None:
+        """Wait until all that was asked for is done."""
+        if self._task is not None:
+            await self._task
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            try:
+                work = asyncio.get_running_loop().run_in_executor(
+                    self._threads, self._work, [item for item, _ in batch]
+                )
+                results = await asyncio.shield(work)
+            except Exception as error:  # noqa: BLE001 - whoever waits gets it
+                for _, future in batch:
+                    future.set_exception(error)
+                    future.exception()  # known: who waited may be gone
+            else:
+                for (_, future), result in zip(batch, results, strict=True):
+                    future.set_result(result)
+        self._task = None
 
 
 class ReplyCache:
@@ -83,9 +127,16 @@ class ReplyCache:
         remote = self.store.is_remote
         self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache") if remote else None
         self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache") if remote else None
-        self._looks = Gathered(self._found, self._readers)
-        self._claims = Gathered(self._claimed, self._readers)
-        self._puts = Gathered(self._kept, self._writers)
+        store = self.store
+        self._looks = Gathered[bytes, StoredReply | None](
+            lambda keys: list(map(store.get(keys).get, keys)), self._readers
+        )
+        self._claims = Gathered[bytes, Claimed](
+            lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
+        )
+        self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
+            lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
+        )
         self._pacers: dict[tuple[str | None, str | None], tuple[Pacer, int]] = {}
         self._awaited: dict[bytes, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -109,7 +160,14 @@ class ReplyCache:
         if stored is None:
             return None
         if stored.edited:
-            self._note_edited()
+            if not self._edited_noted:
+                self._edited_noted = True
+                count = sum(stored.edited for stored in self.store.replies())
+                hold = number_of(count, "reply in it holds", "replies in it hold")
+                self._note(
+                    f"judge cache {self.store.name}: {hold} {EDITED}, which an earlier version wrote "
+                    "over the text of a key; those that are needed are asked again, once"
+                )
             return None
         if stored.is_damaged:
             self.store.drop(stored)
@@ -205,29 +263,6 @@ class ReplyCache:
     def _note(self, line: str) -> None:
         self._listeners[0](line)
 
-    def _note_edited(self) -> None:
-        if not self._edited_noted:
-            self._edited_noted = True
-            count = sum(stored.edited for stored in self.store.replies())
-            hold = number_of(count, "reply in it holds", "replies in it hold")
-            self._note(
-                f"judge cache {self.store.name}: {hold} {EDITED}, which an earlier version wrote "
-                "over the text of a key; those that are needed are asked again, once"
-            )
-
-    def _found(self, keys: Sequence[bytes]) -> list[StoredReply | None]:
-        there = self.store.get(keys)
-        return [there.get(key) for key in keys]
-
-    def _claimed(self, keys: Sequence[bytes]) -> list[Claimed]:
-        states = self.store.claim(keys)
-        return [states[key] for key in keys]
-
-    def _kept(self, replies: Sequence[StoredReply]) -> list[bool]:
-        """Keep replies -> whether each is what is kept now, where that is known."""
-        new = self.store.put(replies)
-        return [new == len(replies)] * len(replies)
-
     async def _watch(self) -> None:
         while self._awaited:
             await asyncio.sleep(_LOOK)
@@ -249,7 +284,7 @@ class ReplyCache:
                 await asyncio.sleep(self.store.lease / 6)
 
 
-def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
     """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
 
     Raises:

@@ -13,6 +13,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
@@ -74,22 +75,31 @@ class ChatClient:
     """Asks an OpenAI-compatible server for chat completions; must be made and used in one running event loop."""
 
     def __init__(self, options: AskOptions) -> None:
+        from urllib.request import getproxies, proxy_bypass
+
         import aiohttp
 
         self._options = options
-        _check_key(options)
         self._url, headers = _completions(options)
         parts = urlsplit(self._url)
-        connector = aiohttp.TCPConnector(
-            limit=0, keepalive_timeout=_IDLE, ssl=_certificates() if parts.scheme == "https" else True
-        )
+        certificates: ssl.SSLContext | bool = True
+        if parts.scheme == "https":
+            known = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
+            if known.cafile or known.capath:
+                certificates = ssl.create_default_context()
+            else:
+                import truststore  # a system that keeps its certificates elsewhere, as macOS does
+
+                certificates = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        # Not by aiohttp's own `trust_env`: that looks for a password in ~/.netrc at every call.
+        proxies = getproxies()
         self._session = aiohttp.ClientSession(
-            connector=connector,
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE, ssl=certificates),
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
-            auto_decompress=False,  # `_content` counts what a body comes to
-            proxy=_proxy(parts),
+            auto_decompress=False,  # `_exchange` counts what a body comes to
+            proxy=None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all"),
         )
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
@@ -103,17 +113,7 @@ class ChatClient:
         options = self._options
         body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
         began = time.monotonic()
-        try:
-            data = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-            async with (
-                asyncio.timeout(options.timeout),
-                self._session.post(self._url, data=data, allow_redirects=False) as response,
-            ):
-                content = await _content(response)
-        except TimeoutError:
-            raise self._too_late() from None
-        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
-            raise self._broken(error) from None
+        response, content = await self._exchange("POST", self._url, options.timeout, body)
         if content is None:
             line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
             raise TransientError(line, maybe_paid=True)
@@ -135,23 +135,33 @@ class ChatClient:
         """
         address = self._url.partition("?")
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
+        _, content = await self._exchange("GET", models, _LOOK_UP)
+        return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
+
+    async def _exchange(
+        self, method: str, url: str, seconds: float, body: object = None
+    ) -> tuple["ClientResponse", bytes | None]:
+        """Send one request -> the response, and its body, decompressed; None where that is longer than `MAX_BYTES`."""
         try:
-            async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
-                content = await _content(response)
-        except TimeoutError:
-            raise self._too_late() from None
+            data = None if body is None else json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+            async with (
+                asyncio.timeout(seconds),
+                self._session.request(method, url, data=data, allow_redirects=False) as response,
+            ):
+                how = response.headers.get("content-encoding", "identity").lower()
+                expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
+                content = bytearray()
+                async for chunk in response.content.iter_any():
+                    content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
+                    if len(content) > MAX_BYTES:
+                        return response, None
+                return response, bytes(content)
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
             raise self._broken(error) from None
-        return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
 
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
-
-    def _too_late(self) -> TransientError:
-        options = self._options
-        line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
-        return TransientError(line, maybe_paid=True)
 
     def _broken(self, error: Exception) -> TransientError:
         """Return what a call without a status means, by its causes."""
@@ -162,7 +172,8 @@ class ChatClient:
         while (cause := causes[-1].__cause__) is not None:
             causes.append(cause)
         if any(isinstance(cause, TimeoutError) for cause in causes):
-            return self._too_late()
+            line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
+            return TransientError(line, maybe_paid=True)
         deepest = causes[-1]
         # The number of an SSLError is OpenSSL's, not the system's.
         number = deepest.errno if isinstance(deepest, OSError) and not isinstance(deepest, ssl.SSLError) else None
@@ -176,9 +187,11 @@ class ChatClient:
         """Return what a reply with a status other than success means."""
         options = self._options
         if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
-            there = _host_of(headers.get("location", ""))
+            there = None
+            with suppress(ValueError):
+                there = urlsplit(headers.get("location", "")).hostname
             return NotServedError(
-                f"{options.who} at {options.host} answered {status}, sending us on to {there}; "
+                f"{options.who} at {options.host} answered {status}, sending us on to {there or 'another address'}; "
                 f"give the URL of the server itself as {options.option}-url"
             )
         error = _error(content)
@@ -226,7 +239,12 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     choice: dict[str, Any] = choices[0] if choices else {}
     message: dict[str, Any] = choice.get("message") or {}
     usage = body.get("usage")
-    text = _text_of(message.get("content"))
+    text = message.get("content")
+    if is_array(text):  # in parts: the texts, without reasoning that stands in a part of its own
+        texts = [part["text"] for part in text if part.get("type") == "text"]
+        text = "".join(texts) if texts else None
+    elif not isinstance(text, str):
+        text = None
     error = choice.get("error") or error
     if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
         why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
@@ -250,9 +268,8 @@ def batch_client(options: AskOptions) -> Any:  # noqa: ANN401 - openai.OpenAI, i
     """Return a client for files and batches; NotServedError or InputError where the server can't be asked for them."""
     import openai
 
-    _check_key(options)
-    parts, base, query = _address(options)
-    if _is_azure(parts):
+    _, base, query, is_azure = _server(options)
+    if is_azure:
         raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
     http = openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False)
     return openai.OpenAI(
@@ -265,30 +282,24 @@ def batch_client(options: AskOptions) -> Any:  # noqa: ANN401 - openai.OpenAI, i
     )
 
 
-def _check_key(options: AskOptions) -> None:
+def _server(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool]:
+    """Return the server's URL in parts, its base, its query, whether it is Azure's; NotServedError without a key."""
     if options.api_key is None and options.url is None:
         raise NotServedError(
             f"no API key for {options.who}: set {options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
         )
-
-
-def _address(options: AskOptions) -> tuple[SplitResult, str, dict[str, str]]:
-    """Return the server's URL in parts, its base, and its query."""
     parts = urlsplit(options.url or OPENAI_URL)
-    return parts, urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", "")), dict(parse_qsl(parts.query))
-
-
-def _is_azure(parts: SplitResult) -> bool:
+    base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path
-    return own or "/openai/deployments/" in parts.path
+    return parts, base, dict(parse_qsl(parts.query)), own or "/openai/deployments/" in parts.path
 
 
 def _completions(options: AskOptions) -> tuple[str, dict[str, str]]:
     """Return the address that chat completions are asked of, and the headers that go there."""
-    parts, base, query = _address(options)
+    parts, base, query, is_azure = _server(options)
     key = options.api_key or _PLACEHOLDER_KEY
     headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "Content-Type": "application/json"}
-    if _is_azure(parts):
+    if is_azure:
         if "api-version" not in query:
             raise InputError(
                 f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
@@ -304,36 +315,6 @@ def _completions(options: AskOptions) -> tuple[str, dict[str, str]]:
         if project := settings.OPENAI_PROJECT_ID.get():
             headers["OpenAI-Project"] = project
     return f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else ""), headers
-
-
-def _certificates() -> ssl.SSLContext:
-    known = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
-    if known.cafile or known.capath:
-        return ssl.create_default_context()
-    import truststore  # a system that keeps its certificates elsewhere, as macOS does
-
-    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-def _proxy(parts: SplitResult) -> str | None:
-    """Return the proxy that the environment (`HTTPS_PROXY`, `NO_PROXY`, …) names for an address, or None."""
-    from urllib.request import getproxies, proxy_bypass
-
-    # Not by aiohttp's own `trust_env`: that looks for a password in ~/.netrc at every call.
-    proxies = getproxies()
-    return None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all")
-
-
-async def _content(response: "ClientResponse") -> bytes | None:
-    """Read a body, decompressed; None where it is longer than `MAX_BYTES`."""
-    compressed = response.headers.get("content-encoding", "identity").lower() in {"gzip", "x-gzip", "deflate"}
-    expand = zlib.decompressobj(wbits=47) if compressed else None  # 47: gzip and zlib alike
-    content = bytearray()
-    async for chunk in response.content.iter_any():
-        content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-        if len(content) > MAX_BYTES:
-            return None
-    return bytes(content)
 
 
 def _error(content: bytes) -> object:
@@ -355,21 +336,6 @@ def one_line(text: str, longest: int = 300) -> str:
     """Return a server's text as one line, cut at `longest` characters."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[:longest]}…"
-
-
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or "another address"
-    except ValueError:
-        return "another address"
-
-
-def _text_of(content: object) -> str | None:
-    """Return a message's text; of content in parts the texts, without reasoning that stands in a part of its own."""
-    if is_array(content):
-        texts = [part["text"] for part in content if part.get("type") == "text"]
-        return "".join(texts) if texts else None
-    return content if isinstance(content, str) else None
 
 
 def _tokens(usage: object, *names: str) -> int | None:

@@ -39,7 +39,8 @@ class Pacer:
         self._limit = float(concurrency) if proven else 1.0
         self._probing = not proven
         self._had_reply = proven
-        self._active = 0
+        self.in_flight = 0
+        """Calls that were let in and have not left."""
         self._round = 0
         self._held_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -48,16 +49,6 @@ class Pacer:
         self._timer: asyncio.TimerHandle | None = None
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
-
-    @property
-    def limit(self) -> int:
-        """Calls that may be in flight now."""
-        return int(self._limit)
-
-    @property
-    def in_flight(self) -> int:
-        """Calls that were let in and have not left."""
-        return self._active
 
     @property
     def is_proven(self) -> bool:
@@ -79,7 +70,7 @@ class Pacer:
         if self.stopped is not None:
             raise self.stopped
         if not self._waiting and self._free():
-            self._active += 1
+            self.in_flight += 1
             return self._round
         gate = asyncio.get_running_loop().create_future()
         if again:
@@ -100,18 +91,21 @@ class Pacer:
 
     def leave(self) -> None:
         """Make room for the next."""
-        self._active -= 1
+        self.in_flight -= 1
         self._wake()
 
     def good(self) -> None:
         """Note a reply: the server takes what it gets."""
         self._had_reply = True
-        self._open()
+        self.answered()
         self._limit = min(self._most, self._limit + 1 / self._limit)
 
-    def failed(self) -> None:
-        """Note a failure that is not for want of capacity."""
-        self._open()
+    def answered(self) -> None:
+        """Note an answer of any kind: the first call goes alone no more."""
+        if self._probing:
+            self._probing = False
+            self._limit = float(self._most)
+            self._wake()
 
     def limited(self, round_: int, wait: float | None) -> None:
         """Note a 429 for a call of `round_`; hold all calls for `wait` seconds."""
@@ -119,7 +113,7 @@ class Pacer:
             now = asyncio.get_running_loop().time()
             # Some spread, or several processes would come back in one burst.
             self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
-        self._open()
+        self.answered()
         if round_ == self._round:
             self._round += 1
             self._limit = max(1.0, self._limit / 2)
@@ -153,14 +147,8 @@ class Pacer:
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
 
-    def _open(self) -> None:
-        if self._probing:
-            self._probing = False
-            self._limit = float(self._most)
-            self._wake()
-
     def _free(self) -> bool:
-        return self._active < int(self._limit) and asyncio.get_running_loop().time() >= self._held_until
+        return self.in_flight < int(self._limit) and asyncio.get_running_loop().time() >= self._held_until
 
     def _wake(self) -> None:
         while self._waiting and self._free():
@@ -168,7 +156,7 @@ class Pacer:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
             gate = self._waiting.popleft()
             if not gate.done():
-                self._active += 1
+                self.in_flight += 1
                 gate.set_result(None)
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()

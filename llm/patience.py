@@ -1,23 +1,37 @@
 """A server of replies that may be away for a while: waited for, while replies that arrive are put into a file here.
 
-Where it can't be reached nothing new is asked, and what was paid for is kept in a spool (`llm.spool`) until it can.
+Where it can't be reached nothing new is asked, and what was paid for is kept in a spool until it can: one file of lines
+per process. The file is this process's as long as it lives (a lock on it says so); what a process left is put into the
+store by the next one that opens it from the same home.
 """
 
+import json
+import os
+import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
-from typing import Any, TypeVar, cast
+from hashlib import sha256
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from reelbench.llm.spool import Spool
-from reelbench.llm.store import AwayError, ReplyStore, StoredReply
+from reelbench.llm.reply import Reply
+from reelbench.llm.store import AwayError, SqlStore, StoredReply
 from reelbench.registry.errors import ReelbenchError, number_of
+from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from filelock import BaseFileLock
 
 _T = TypeVar("_T")
 _AGAIN = 0.25  # seconds between looks at whether a server is back
 
 
-def opened_patiently(opening: Callable[[], ReplyStore], note: Callable[[str], None], patience: float) -> ReplyStore:
+def opened_patiently(opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float) -> SqlStore:
     """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
 
     Raises:
@@ -36,13 +50,13 @@ def opened_patiently(opening: Callable[[], ReplyStore], note: Callable[[str], No
                 raise ReelbenchError(f"{error}, for {patience:g} s (--cache-patience); run again") from None
             time.sleep(_AGAIN)
         else:
-            return cast("ReplyStore", PatientStore(store, note, patience)) if store.is_remote else store
+            return cast("SqlStore", PatientStore(store, note, patience)) if store.is_remote else store
 
 
 class PatientStore:
     """A store whose every method waits for its server; ReelbenchError where that stays away, or refuses."""
 
-    def __init__(self, store: ReplyStore, note: Callable[[str], None], patience: float) -> None:
+    def __init__(self, store: SqlStore, note: Callable[[str], None], patience: float) -> None:
         self._store = store
         self._note = note
         self._patience = patience
@@ -51,18 +65,22 @@ class PatientStore:
         self._gone: str | None = None
         self._closed = threading.Event()
         for replies, path in self._spool.left_over():
-            self._patiently(lambda replies=replies: store.put(replies))
+            self._patiently(store.put, replies)
             path.unlink(missing_ok=True)
             kept = number_of(len(replies), "reply is in it now", "replies are in it now")
             note(f"judge cache {store.name}: {kept}, left by an earlier run")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store's is
         there = getattr(self._store, name)
-        return partial(self._called, there) if callable(there) and name != "replies" else there
+        return partial(self._patiently, there) if callable(there) and name != "replies" else there
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under those of `keys` that have one; what came meanwhile is found in the spool."""
-        return self._patiently(lambda: self._store.get(keys), otherwise=lambda: self._spooled(keys))
+        if self._spool.held:
+            there = {key: reply for key in keys if (reply := self._spool.held.get(key)) is not None}
+            if len(there) == len(set(keys)):
+                return there
+        return self._patiently(self._store.get, keys)
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, in the spool where the server is away or refuses -> how many were new there."""
@@ -80,43 +98,33 @@ class PatientStore:
     def close(self) -> None:
         """Hand over what came meanwhile, and close; what can't be handed over the next process does."""
         self._closed.set()
-        if self._spool:
-            try:
-                if self._gone is not None:
-                    raise AwayError(self._gone)
-                self._flush()
-            except ReelbenchError:
-                with self._spool.lock:
-                    is_left = self._spool.close()
-                if is_left:
-                    self._note(f"judge cache {self._store.name}: can't be written; {self._spool.shown}")
+        try:
+            self._flush()
+        except ReelbenchError:
+            with self._spool.lock:
+                is_left = self._spool.close()
+            if is_left:
+                self._note(f"judge cache {self._store.name}: can't be written; {self._spool.shown}")
         self._store.close()
 
-    def _called(self, method: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the method's
-        return self._patiently(lambda: method(*args, **named))
-
-    def _patiently(self, work: Callable[[], _T], otherwise: Callable[[], _T | None] = lambda: None) -> _T:
-        """Do work as soon as the server is there; what the spool has does meanwhile."""
+    def _patiently(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
+        """Do work as soon as the server is there."""
         while True:
-            if self._spool and (here := otherwise()) is not None:
-                return here
-            if self._gone is not None:  # each further try would cost seconds, and as many may be waiting as ask
-                raise ReelbenchError(self._gone)
             try:
-                if self._spool:
-                    self._flush()
-                done = work()
+                self._flush()
+                done = work(*args, **named)
             except AwayError as error:
                 self._note_away(error)
-                self._wait(error)
+                since = self._away_since or time.monotonic()
+                if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
+                    held = f"; {self._spool.shown}" if self._spool.held else ""
+                    self._gone = (
+                        f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
+                        "what was paid for is kept"
+                    )
             else:
                 self._away_since = None
                 return done
-
-    def _spooled(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply] | None:
-        """Return the spooled replies of `keys`, where those are all of them."""
-        there = {key: reply for key in keys if (reply := self._spool.get(key)) is not None}
-        return there if len(there) == len(set(keys)) else None
 
     def _put_aside(self, replies: Sequence[StoredReply]) -> None:
         try:
@@ -138,18 +146,88 @@ class PatientStore:
                     f"that arrive are kept in {self._spool.path}"
                 )
 
-    def _wait(self, error: AwayError) -> None:
-        since = self._away_since or time.monotonic()
-        if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
-            held = f"; {self._spool.shown}" if self._spool else ""
-            self._gone = (
-                f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
-                "what was paid for is kept"
-            )
-            raise ReelbenchError(self._gone) from None
-
     def _flush(self) -> None:
+        """Put what is in the spool where it belongs, before anything else is done."""
+        if self._gone is None and not self._spool.held:
+            return
         with self._spool.lock:
-            if self._spool:
-                self._store.put(self._spool.replies())
-                self._spool.clear()
+            if self._gone is not None:  # each further try would cost seconds, and as many may be waiting as ask
+                raise ReelbenchError(self._gone)
+            if self._spool.held:
+                self._store.put(list(self._spool.held.values()))
+                self._spool.held.clear()
+                self._spool.path.unlink(missing_ok=True)
+                self._spool.close()
+
+
+class Spool:
+    """What a process could not put into the store called `name`; who changes it holds its lock.
+
+    Attributes:
+        held: What is here, by key.
+        path: The file.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.lock = threading.Lock()
+        self.held: dict[bytes, StoredReply] = {}
+        self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
+        self.path = home() / "spool" / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+        self._lock: BaseFileLock | None = None
+        self._file: IO[bytes] | None = None
+
+    @property
+    def shown(self) -> str:
+        """What is here, and where, for the user."""
+        return (
+            f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
+        )
+
+    def add(self, reply: StoredReply) -> None:
+        """Write a reply to the disk; OSError where that can't be done."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            from filelock import FileLock  # here, and below: few processes ever need it
+
+            self._lock = FileLock(self.path.with_suffix(".lock"))
+            self._lock.acquire()
+            self._file = self.path.open("ab")
+        document = asdict(reply) | {"key": reply.key.hex(), "checksum": b64encode(reply.checksum or b"").decode()}
+        self._file.write(json.dumps(document).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.held[reply.key] = reply
+
+    def close(self) -> bool:
+        """Leave what is here to the next process -> whether there is a file that was not left before."""
+        if self._file is None or self._lock is None:
+            return False
+        self._file.close()
+        self._file = None
+        self._lock.release()
+        self.path.with_suffix(".lock").unlink(missing_ok=True)
+        return True
+
+    def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
+        """Yield what each process that is no more has left, with its file: to be removed once it is in the store."""
+        from filelock import FileLock, Timeout
+
+        for path in sorted(self.path.parent.glob(f"{self._stem}-*.jsonl")):
+            lock = FileLock(path.with_suffix(".lock"))
+            try:
+                with lock.acquire(timeout=0), path.open("rb") as file:
+                    yield [reply for reply in map(_reply, file) if reply is not None and not reply.is_damaged], path
+            except (Timeout, FileNotFoundError):
+                continue  # its process lives, or another has seen to it
+            path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _reply(line: bytes) -> StoredReply | None:
+    """Read the reply of a line; None where it is not whole: its process was killed as it wrote it."""
+    try:
+        document = json.loads(line)
+        reply = Reply(**document.pop("reply"))
+        key, kept = bytes.fromhex(document.pop("key")), b64decode(document.pop("checksum"))
+        return StoredReply(key=key, checksum=kept, reply=reply, **document)
+    except (ValueError, LookupError, TypeError):
+        return None

@@ -1,39 +1,114 @@
 """The providers of language models: which client answers for which model.
 
-The prefix of a model's name chooses. To add a provider, write a `Client` and name it in `PROVIDERS`.
+The prefix of a model's name chooses. To add a provider, write a client and name it in `PROVIDERS`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
 
 from reelbench.llm.ask_options import LOCAL, AskOptions
-from reelbench.llm.client import ChatClient
-from reelbench.llm.local import LocalClient
+from reelbench.llm.client import ChatClient, RejectedError
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
+from reelbench.registry.errors import InputError, first_line, installing
+
+_MAX_TOKENS = 256
+_TAKEN = ("max_tokens", "temperature", "top_p")
 
 
-class Client(Protocol):
-    """Asks one model; made, used and closed in one event loop."""
+class LocalClient(ChatClient):
+    """A small language model in this process, by transformers: `hf:MODEL`, a repository of the Hub's or a folder.
+
+    It answers one question at a time, greedily unless a temperature is sent. transformers and torch are imported when
+    the first reply is needed that is not in the cache.
+    """
+
+    def __init__(self, options: AskOptions) -> None:
+        """Load the model; InputError where it or transformers is not here."""
+        try:
+            import torch
+
+            # By name: a type checker that follows transformers' lazy package reads all its models, for minutes.
+            transformers: Any = import_module("transformers")
+        except ImportError:
+            raise InputError(
+                f"{options.option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
+            ) from None
+        name = options.model.removeprefix(LOCAL)
+        self._torch = torch
+        self._options = options
+        try:
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name)
+            self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+        except (OSError, ValueError) as error:
+            raise InputError(f"{options.option} {options.model}: can't be loaded: {first_line(error)}") from None
+        self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        self._turn = asyncio.Lock()
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Send one request, once; the errors are those of `ChatClient.ask`."""
-        ...
+        """Answer one question.
+
+        Raises:
+            InputError: A setting is none that a model in this process takes.
+            RejectedError: The model can't answer this question.
+        """
+        if unknown := sorted(sampling.keys() - set(_TAKEN)):
+            raise InputError(f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}")
+        async with self._turn:
+            began = time.monotonic()
+            try:
+                return await asyncio.to_thread(self._reply, messages, sampling, began)
+            except (RuntimeError, ValueError, TypeError) as error:
+                raise RejectedError(f"{self._options.model}: {first_line(error)}") from None
 
     async def models(self) -> list[dict[str, Any]]:
-        """Return the models that the server lists; the errors are those of `ChatClient.models`."""
-        ...
+        """Nobody lists what is here."""
+        return []
 
     async def close(self) -> None:
-        """Close what is open."""
-        ...
+        """Nothing is open."""
+
+    def _reply(self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float) -> Reply:
+        if any(not isinstance(message["content"], str) for message in messages):
+            raise TypeError("it reads words alone, no pictures or videos")
+        if self._tokenizer.chat_template:
+            prompt = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        else:
+            prompt = "\n\n".join(str(message["content"]) for message in messages) + "\n"
+        tokens = self._tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
+        tokens = tokens.to(self._model.device)
+        temperature = float(sampling.get("temperature") or 0)
+        drawn = {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))} if temperature else {}
+        limit = int(sampling.get("max_tokens", _MAX_TOKENS))
+        with self._torch.inference_mode():
+            made = self._model.generate(
+                **tokens,
+                max_new_tokens=limit,
+                do_sample=bool(drawn),
+                pad_token_id=self._tokenizer.pad_token_id or self._tokenizer.eos_token_id,
+                **drawn,
+            )
+        asked = tokens["input_ids"].shape[1]
+        new = made[0, asked:]
+        return Reply(
+            raw=self._tokenizer.decode(new, skip_special_tokens=True),
+            finish="length" if len(new) >= limit else "stop",
+            returned=self._options.model,
+            prompt_tokens=asked,
+            completion_tokens=len(new),
+            host=self._options.host,
+            seconds=round(time.monotonic() - began, 3),
+        )
 
 
-PROVIDERS: dict[str, Callable[[AskOptions], Client]] = {LOCAL: LocalClient}
+PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
 """Prefix of a model's name -> its client. A name without one is asked for at an OpenAI-compatible server."""
 
 
-def open_client(options: AskOptions) -> Client:
+def open_client(options: AskOptions) -> ChatClient:
     """Return the client of a model.
 
     Raises:

@@ -12,7 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -125,7 +125,10 @@ def unfenced(text: str) -> str:
 
 def dictionary(text: str) -> dict[Any, Any] | None:
     """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
-    if not (text.startswith("{") and text.endswith("}")) or _is_too_deep(text):
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    levels = accumulate(1 if bracket[0] in "[{(" else -1 for bracket in _BRACKETS.finditer(text))
+    if any(level > MAX_DEPTH for level in levels):
         return None
     try:
         value = json.loads(text, object_pairs_hook=_unique)
@@ -183,39 +186,15 @@ def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str
 
 
 def _ending(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text ends in (after its last fence, if any), or None."""
-    for candidate in _fenced_ends(text) if text.endswith("```") and len(text) > len("```") else _tails(text):
-        value = dictionary(candidate)
-        if value is not None:
-            return value
-    return None
-
-
-def _fenced_ends(text: str) -> Iterator[str]:
-    """Yield what stands between a fence and the one that ends the text, the longest first.
-
-    Not from the last fence alone: the object's own texts may hold fences.
-    """
-    body = text.removesuffix("```")
-    for match in islice(_OPENING.finditer(body), _TRIES):
-        yield body[match.end() :].strip()
-
-
-def _tails(text: str) -> Iterator[str]:
-    """Yield the ends of a text that may be one object, the longest first."""
-    if not text.endswith("}"):
-        return
-    for match in islice(re.finditer(r"\{", text), _TRIES):
-        yield text[match.start() :]
-
-
-def _is_too_deep(text: str) -> bool:
-    level = 0
-    for bracket in _BRACKETS.finditer(text):
-        level += 1 if bracket[0] in "[{(" else -1
-        if level > MAX_DEPTH:
-            return True
-    return False
+    """Return the dictionary that a text ends in (after a fence, if the last one ends the text), or None."""
+    ends: Iterator[str] = iter(())
+    if text.endswith("```") and len(text) > len("```"):
+        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
+        body = text.removesuffix("```")
+        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
+    elif text.endswith("}"):
+        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
+    return next((value for end in ends if (value := dictionary(end)) is not None), None)
 
 
 class _RepeatedKeyError(ValueError):

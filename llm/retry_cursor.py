@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from reelbench.llm.cache import ReplyCache
 from reelbench.llm.defaults import ATTEMPTS
 from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
+
+if TYPE_CHECKING:
+    from reelbench.llm.asker import Asker
 
 UNAVAILABLE = "unavailable"
 """The server did not answer, or asking was stopped."""
@@ -85,26 +87,6 @@ def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
     return _UNFINISHED.get(reply.finish or "")
 
 
-@dataclass(frozen=True, slots=True)
-class ReplySource:
-    """Where the replies to questions are, and which of them count.
-
-    Attributes:
-        cache: The replies.
-        shape: Digest of a request, of which vote and attempt make a reply's key.
-        retry_unread: Allow as many attempts more where all in the cache can't be read.
-        as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`).
-        outdated: Says of a reply in the cache that it is passed over; where all of them are, one more is asked for,
-            which counts whatever it is.
-    """
-
-    cache: ReplyCache
-    shape: Callable[[Sequence[Message]], bytes]
-    retry_unread: bool = False
-    as_it_stands: bool = False
-    outdated: Outdated | None = None
-
-
 class RetryCursor(Generic[T]):
     """A question's place among its attempts: those that the cache has are read, the next one is to be asked for.
 
@@ -115,7 +97,7 @@ class RetryCursor(Generic[T]):
 
     def __init__(
         self,
-        source: ReplySource,
+        asker: "Asker",
         messages: Sequence[Message],
         read: Read[T],
         *,
@@ -123,28 +105,17 @@ class RetryCursor(Generic[T]):
         again: Again | None = None,
         outdated: Outdated | None = None,
     ) -> None:
-        """Read what the cache has.
-
-        Args:
-            source: Where replies are, and which count.
-            messages: The question.
-            read: What a reply's text says.
-            vote: Number of the reply among several wanted for one question.
-            again: Makes the messages of the next attempt; by default the same are sent again.
-            outdated: Says which replies are passed over; by default the source's.
-        """
-        self._cache = source.cache
-        self._shape_of = source.shape
+        """Read what the cache has; the arguments are those of `Asker.cursor`."""
+        self._asker = asker
         self._read = read
         self._vote = vote
         self._again = again
+        self._outdated = outdated or asker.options.outdated
         self._limit = ATTEMPTS
-        self._may_extend = source.retry_unread
-        self._as_it_stands = source.as_it_stands
-        self._outdated = outdated or source.outdated
+        self._may_extend = asker.options.retry_unread
         self._attempt = 0
         self._passed = False
-        self._shape = source.shape(messages)
+        self._shape = asker.shape(messages)
         self._value: T | None = None
         self._error: str | None = None
         self.messages = messages
@@ -158,46 +129,32 @@ class RetryCursor(Generic[T]):
         self.key = None
         while self._value is None:
             key = reply_key(self._shape, self._vote, self._attempt)
-            stored = self._cache.get(key)
+            stored = self._asker.cache.get(key)
             if stored is None:
-                self.key = key if self._passed or self._may_ask() else None
+                if self._attempt >= self._limit and self._may_extend:
+                    self._may_extend, self._limit = False, self._attempt + ATTEMPTS
+                self.key = key if self._passed or self._attempt < self._limit else None
                 self._outdated, self._passed = None, False  # what is asked for now counts
                 return
             if self._outdated is not None and self._outdated(stored):
                 self._passed = True
                 self._attempt += 1
                 continue
-            reply = stored.reply
-            text = self._text(reply)
-            self._value, self._error = self._reading(text)
+            reply, text = stored.reply, stored.reply.raw
+            if reply.finish in _UNFINISHED:
+                text = (text or "") if self._asker.as_it_stands else None
+            self._error = "the reply is empty or was cut short" if text is None else "it could not be read"
+            try:
+                self._value = None if text is None else self._read(text)
+            except UnreadableError as error:
+                self._error = str(error)
+            if self._value is not None:
+                self._error = None
             self.replies.append(CachedReply(key, self._attempt, reply, self._value, stored.at))
             self._attempt += 1
             if self._value is None and self._again is not None:
-                self.messages = self._again(self.messages, reply.raw, self._error or "it could not be read")
-                self._shape = self._shape_of(self.messages)
-
-    def _text(self, reply: Reply) -> str | None:
-        if reply.finish not in _UNFINISHED:
-            return reply.raw
-        return (reply.raw or "") if self._as_it_stands else None
-
-    def _reading(self, text: str | None) -> tuple[T | None, str | None]:
-        if text is None:
-            return None, "the reply is empty or was cut short"
-        try:
-            value = self._read(text)
-        except UnreadableError as error:
-            return None, str(error)
-        return value, None if value is not None else "it could not be read"
-
-    def _may_ask(self) -> bool:
-        if self._attempt < self._limit:
-            return True
-        if self._may_extend:
-            self._may_extend = False
-            self._limit = self._attempt + ATTEMPTS
-            return True
-        return False
+                self.messages = self._again(self.messages, reply.raw, self._error or "")
+                self._shape = self._asker.shape(self.messages)
 
     def result(self, reason: str | None = None) -> AskResult[T]:
         """Return what has come of the question so far; `reason` says why it ended before its last attempt."""

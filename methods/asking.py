@@ -5,7 +5,7 @@ Every reply is kept as it arrives, so a run that ended early goes on where it wa
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.frames.shown import Shown
-from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
@@ -148,7 +147,9 @@ def ask(
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{asked.spec.id} {asked.located.split}")
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
-        work = _Run(asked, asker, show, (run, candidates.k if candidates else 1), options, kept=kept)
+        answers = candidates.k if candidates else 1
+        votes = range(run * answers, (run + 1) * answers)
+        work = _Run(asked, asker, Runner([asker], show), votes, options, kept)
         loop.run(work.ask_all(rows))
     work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
@@ -188,70 +189,60 @@ def messages(prompt: str, shown: Shown, language: str = "en", *, first: bool = F
     return [{"role": "user", "content": [prompt, *pieces] if first else [*pieces, prompt]}]
 
 
+@dataclass(slots=True)
 class _Run:
-    """Questions of one split, asked many at once."""
+    """Questions of one split, asked many at once; `votes` are the numbers of the answers wanted to each."""
 
-    def __init__(
-        self,
-        questions: QuestionSet,
-        asker: Asker,
-        show: Show,
-        votes: tuple[int, int],
-        options: Options,
-        *,
-        kept: KeptAnswers,
-    ) -> None:
-        """Set up; `votes` are the run's number and how many answers are wanted to each question."""
-        self._kept = kept
-        self._questions = questions
-        self._earlier = options.earlier
-        self._prompt_first = options.preset is not None and options.preset.get("prompt") == "before"
-        self._asker = asker
-        run, answers = votes
-        self._votes = range(run * answers, (run + 1) * answers)
-        self._runner = Runner([asker], show)
-        self._decoding = asyncio.Semaphore(1)  # frames are decoded by one thread
-        self.predictions: dict[str, Prediction] = {}
-        self.shown: dict[str, Shown] = {}
-        self.beside: dict[str, Mapping[str, Any]] = {}
+    questions: QuestionSet
+    asker: Asker
+    runner: Runner
+    votes: range
+    options: Options
+    kept: KeptAnswers
+    decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))  # by one thread
+    predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
+    shown: dict[str, Shown] = field(default_factory=dict[str, Shown])
+    beside: dict[str, "Mapping[str, Any]"] = field(default_factory=dict[str, "Mapping[str, Any]"])
 
     async def ask_all(self, rows: Sequence[Row]) -> None:
-        missing = await asyncio.to_thread(lambda: self._questions.missing)
+        missing = await asyncio.to_thread(lambda: self.questions.missing)
 
         async def prediction(row: Row) -> Prediction:
             return MISSING if row["id"] in missing else await self._prediction(row)
 
-        async with self._asker:
-            await self._kept.begin()
-            predictions = await self._runner.results(rows, prediction)
-            await self._kept.check(self._reads_as)
+        async with self.asker:
+            await self.kept.begin()
+            predictions = await self.runner.results(rows, prediction)
+            await self.kept.check(self._reads_as)
         self.predictions = {row["id"]: made for row, made in zip(rows, predictions, strict=True)}
 
     def check(self, asked: int, note: Callable[[str], None]) -> None:
         """Say how many questions the server gave no answer to; ReelbenchError where it gave none at all."""
-        lacking, shown = self._runner.lacking.total(), self._runner.lacking_shown
+        lacking, shown = self.runner.lacking.total(), self.runner.lacking_shown
         if lacking and lacking == asked:
-            why = self._runner.why_lacking("the server gave no answer")
-            raise ReelbenchError(f"{why}; no question of {self._questions.spec.id} is answered ({shown})")
+            why = self.runner.why_lacking("the server gave no answer")
+            raise ReelbenchError(f"{why}; no question of {self.questions.spec.id} is answered ({shown})")
         if lacking:
             again = "rerun the command to continue"
-            if self._runner.lacking.keys() == {UNPARSABLE}:
+            if self.runner.lacking.keys() == {UNPARSABLE}:
                 again = "the replies have no text; ask once more by --only unscored --from RESULT"
             note(f"{number_of(lacking, 'question is', 'questions are')} not answered ({shown}); {again}")
 
     async def _prediction(self, row: Row) -> Prediction:
-        questions = self._questions
-        async with self._decoding:
+        questions = self.questions
+        async with self.decoding:
             shown = await asyncio.to_thread(questions.show, row)
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
         language = questions.language(row)
-        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=self._prompt_first)
-        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in self._votes))
+        preset = self.options.preset
+        first = preset is not None and preset.get("prompt") == "before"
+        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=first)
+        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in self.votes))
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
-            self._runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
+            self.runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
             return Prediction(None, reason=Reason.MODEL_FAILED)
         self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
@@ -260,35 +251,33 @@ class _Run:
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])
         if not read.flags:
-            self._kept.answered(row, question, texts[0])
+            self.kept.answered(row, question, texts[0])
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
-        outdated = await self._asker.cache.aside(passed_over, self._asker, self._earlier, row["id"], question, vote)
-        return await self._asker.finish(await self._kept.cursor(question, vote, outdated))
+        outdated = await self.asker.cache.aside(
+            passed_over, self.asker, self.options.earlier, row["id"], question, vote
+        )
+        return await self.asker.finish(await self.kept.cursor(question, vote, outdated))
 
     def _reads_as(self, row: Row, text: str) -> object:
         read = self._read(row, text)
-        return (read.parsed or {}).get("text", text) if self._questions.spec.row_kind == "open" else read.parsed
+        return (read.parsed or {}).get("text", text) if self.questions.spec.row_kind == "open" else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
-        return answered(self._questions.spec, text, row.get("options", ()))
+        return answered(self.questions.spec, text, row.get("options", ()))
 
 
 def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:
     """Return the tokens and seconds behind a question's answers, as its sample has them; of all answers together."""
     replies = [asked.replies[-1].reply for asked in answers]
-    counts = {
-        "prompt": _sum([reply.prompt_tokens or None for reply in replies]),
-        "completion": _sum([reply.completion_tokens or None for reply in replies]),
-        "reasoning": _sum([reply.reasoning_tokens for reply in replies]),
-        "cached": _sum([reply.cached_tokens for reply in replies]),
+    counts: dict[str, list[float | None]] = {
+        "prompt": [reply.prompt_tokens or None for reply in replies],
+        "completion": [reply.completion_tokens or None for reply in replies],
+        "reasoning": [reply.reasoning_tokens for reply in replies],
+        "cached": [reply.cached_tokens for reply in replies],
+        "seconds": [reply.seconds for reply in replies],
     }
-    tokens = {name: count for name, count in counts.items() if count is not None}
-    return {"tokens": tokens or None, "seconds": _sum([reply.seconds for reply in replies])}
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    """Add numbers up; None where one of them isn't known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    known = {name: sum(filter(None, values)) for name, values in counts.items() if None not in values}
+    seconds = known.pop("seconds", None)
+    return {"tokens": known or None, "seconds": seconds}

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lmms_eval.api.instance import Instance
@@ -22,50 +22,27 @@ from reelbench.registry.rows import LETTERS
 KINDS = ("whole_video", "first_option", "echo", "random")
 
 
-def whole_video(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
-    """The whole video and option A; for an open question the question itself."""
-    del draw
-    return _answer(doc, "A", [0.0, doc.get("duration")])
+def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
+    """Return the answer to a row's question.
 
-
-def first_option(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
-    """Option A and no span; for an open question the question itself."""
-    del draw
-    return _answer(doc, "A", None)
-
-
-def echo(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
-    """The question itself, whatever is asked for: text that is on the topic and answers nothing."""
-    del draw
-    return str(doc["question"])
-
-
-def random_answer(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
-    """An option and a span drawn evenly; for an open question the question's words in random order."""
-    options = doc.get("options")
-    if not options:
-        words = str(doc["question"]).split()
+    `whole_video` is the whole video and option A, `first_option` option A and no span; an open question gets itself.
+    `echo` is the question whatever is asked for: text that is on the topic and answers nothing. `random` is an option
+    and a span drawn evenly; for an open question its words in random order.
+    """
+    options, question, span = doc.get("options"), str(doc["question"]), None
+    if kind == "echo" or not options:
+        words = question.split()
+        if kind != "random":
+            return question
         draw.shuffle(words)
         return " ".join(words)
-    span = sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2)) if doc.get("duration") else None
-    return _answer(doc, draw.choice(LETTERS[: len(options)]), span)
-
-
-ANSWERS: dict[str, Callable[[Mapping[str, Any], random.Random], dict[str, Any] | str]] = {
-    "whole_video": whole_video,
-    "first_option": first_option,
-    "echo": echo,
-    "random": random_answer,
-}
-
-
-def _answer(doc: Mapping[str, Any], letter: str, span: Sequence[float | None] | None) -> dict[str, Any] | str:
-    if not doc.get("options"):
-        return str(doc["question"])
-    answer: dict[str, Any] = {"answer": letter}
-    if span is not None and None not in span:
-        answer = {"span": list(span), **answer}
-    return answer
+    letter = "A"
+    if kind == "whole_video" and doc.get("duration") is not None:
+        span = [0.0, doc["duration"]]
+    if kind == "random":
+        span = sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2)) if doc.get("duration") else None
+        letter = draw.choice(LETTERS[: len(options)])
+    return json.dumps({"answer": letter} if span is None else {"span": span, "answer": letter})
 
 
 class _Baseline(lmms):
@@ -73,7 +50,7 @@ class _Baseline(lmms):
 
     def __init__(self, kind: str = "whole_video", seed: int = 0, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__()
-        if kind not in ANSWERS:
+        if kind not in KINDS:
             raise InputError(f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}")
         # What lmms-eval hands to every model beside the user's --model_args; anything else is a typo.
         unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
@@ -81,10 +58,7 @@ class _Baseline(lmms):
             raise InputError(f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use kind, seed")
         self.kind = kind
         self.seed = int(seed)
-        self._join_ranks()
-
-    def _join_ranks(self) -> None:
-        """Share the questions with the other processes of a `torchrun` or `accelerate launch`."""
+        # The questions are shared with the other processes of a `torchrun` or `accelerate launch`.
         self._rank = int(os.environ.get("RANK", "0"))
         self._world_size = int(os.environ.get("WORLD_SIZE", "1"))
         if self._world_size > 1:
@@ -104,17 +78,16 @@ class _Baseline(lmms):
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Answer every request from its row."""
-        return [self._text(request) for request in requests]
-
-    def _text(self, request: Instance) -> str:
-        # Both layouts of a request end in (..., doc_id, task, split).
-        doc_id, task, split = request.arguments[-3:]
-        doc = self.task_dict[task][split][doc_id]
-        if "question" not in doc or "id" not in doc:
-            raise InputError(f"reelbench_baseline answers Reelbench's tasks only; {task} is not one")
-        digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
-        answer = ANSWERS[self.kind](doc, random.Random(digest))  # noqa: S311 - a seeded draw, not a secret
-        return answer if isinstance(answer, str) else json.dumps(answer)
+        texts = []
+        for request in requests:
+            # Both layouts of a request end in (..., doc_id, task, split).
+            doc_id, task, split = request.arguments[-3:]
+            doc = self.task_dict[task][split][doc_id]
+            if "question" not in doc or "id" not in doc:
+                raise InputError(f"reelbench_baseline answers Reelbench's tasks only; {task} is not one")
+            digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
+            texts.append(_answer(self.kind, doc, random.Random(digest)))  # noqa: S311 - a seeded draw, not a secret
+        return texts
 
 
 class SimpleBaseline(_Baseline):

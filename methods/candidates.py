@@ -126,27 +126,23 @@ def read_candidates(path: Path) -> list[CandidateSet]:
     document = read_json_or_jsonl(path)
     cases: dict[str, CandidateSet] = {}
     for number, row in enumerate(document if isinstance(document, list) else [document], start=1):
-        case = _case(row, f"{path}, row {number}")
+        fields, where = row if isinstance(row, Mapping) else {}, f"{path}, row {number}"
+        name = fields.get("id", fields.get("question_id"))
+        texts = fields.get("candidates", fields.get("answer"))
+        question = fields.get("question") or ""
+        if not is_id(name):
+            raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")
+        if not isinstance(question, str):
+            raise InputError(f"{where}: the question of {str(name)[:80]!r} is not text")
+        case = CandidateSet(valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question))
         if case.id in cases:
-            raise InputError(f"{path}, row {number}: the id {case.id!r} is there already; keep one of them")
+            raise InputError(f"{where}: the id {case.id!r} is there already; keep one of them")
         cases[case.id] = case
     if not cases:
         raise InputError(f"{path}: no candidates in it")
     return list(cases.values())
-
-
-def _case(row: Any, where: str) -> CandidateSet:  # noqa: ANN401 - any JSON value
-    fields = row if isinstance(row, Mapping) else {}
-    name = fields.get("id", fields.get("question_id"))
-    texts = fields.get("candidates", fields.get("answer"))
-    if not is_id(name):
-        raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")
-    question = fields.get("question") or ""
-    if not isinstance(question, str):
-        raise InputError(f"{where}: the question of {str(name)[:80]!r} is not text")
-    return CandidateSet(valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question))
 
 
 class CandidateTable:
@@ -170,7 +166,13 @@ class CandidateTable:
 
     def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
         """Return the mean of the metrics over all candidates; overlap metrics' over `draws`, without an interval."""
-        metrics = self._aggregated([self._mean(sample) for sample in self._columns[0].values()], overlap=False)
+        means = []
+        for first in self._columns[0].values():
+            drawn = [self._columns[index][first.id].scores for index in range(self._counts.get(first.id, 1))]
+            columns = sorted({name for scores in drawn for name in scores})
+            mean = {name: fmean(scores[name] for scores in drawn if name in scores) for name in columns}
+            means.append(first.model_copy(update={"scores": mean}))
+        metrics = self._aggregated(means, overlap=False)
         if self._overlap:
             overlaps = [self.metrics(draw) for draw in draws]
             for metric in self._spec.metrics:
@@ -196,15 +198,6 @@ class CandidateTable:
         samples = self.samples(name)
         return [aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples]
 
-    def _mean(self, first: Sample) -> Sample:
-        """Return a sample with the mean of its candidates' scores."""
-        drawn = [self._columns[index][first.id] for index in range(self._counts.get(first.id, 1))]
-        columns = {name for sample in drawn for name in sample.scores}
-        scores = {
-            name: fmean(sample.scores[name] for sample in drawn if name in sample.scores) for name in sorted(columns)
-        }
-        return first.model_copy(update={"scores": scores})
-
     def _aggregated(self, samples: Sequence[Sample], overlap: bool) -> Metrics:
         metrics, _ = aggregation.aggregate(self._spec, samples, overlap=overlap)
         return {name: value for name, value in metrics.items() if value.value is not None}
@@ -212,16 +205,15 @@ class CandidateTable:
 
 def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
     """Return the items with these texts as their answers; an item without one stays as it is."""
-    return [_answering(answers.spec, item, texts.get(item.id)) for item in answers.submission.items]
-
-
-def _answering(spec: BenchmarkSpec, item: Item, text: str | None) -> Item:
-    if text is None:
-        return item
-    given = answered(spec, text, item.options)
-    reason = given.reason or (item.reason if item.reason == Reason.ANSWERS_HIDDEN else None)
-    read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags, "reason": reason}
-    return item.model_copy(update=read)
+    items = []
+    for item in answers.submission.items:
+        text, hidden = texts.get(item.id), item.reason if item.reason == Reason.ANSWERS_HIDDEN else None
+        if text is not None:
+            given = answered(answers.spec, text, item.options)
+            read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags}
+            item = item.model_copy(update=read | {"reason": given.reason or hidden})  # noqa: PLW2901
+        items.append(item)
+    return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +271,11 @@ def repeated(
     for k in sizes or range(1, most + 1):
         index = {name: majority(given[:k]) or 0 for name, given in letters.items()}
         voted = table.metrics(index).get(primary.name, nothing) if any(map(any, letters.values())) else None
-        figures.append(RepeatedFigures(k, _pass_at(k, right, videos), mean, voted))
+        chances = {name: 100 * pass_at(k, len(given), sum(given)) for name, given in right.items() if len(given) >= k}
+        one_of = nothing
+        if chances:
+            of_videos = [videos[name] for name in chances]
+            share = mean_over_clusters(np.array(list(chances.values())), of_videos, bounds=(0, 100))
+            one_of = MetricValue(value=share.value, ci95=share.ci95, n=len(chances))
+        figures.append(RepeatedFigures(k, one_of, mean, voted))
     return figures
-
-
-def _pass_at(k: int, right: Mapping[str, Sequence[bool]], videos: Mapping[str, str]) -> MetricValue:
-    chances = {name: 100 * pass_at(k, len(given), sum(given)) for name, given in right.items() if len(given) >= k}
-    if not chances:
-        return MetricValue(value=None, n=0)
-    share = mean_over_clusters(np.array(list(chances.values())), [videos[name] for name in chances], bounds=(0, 100))
-    return MetricValue(value=share.value, ci95=share.ci95, n=len(chances))

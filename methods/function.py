@@ -44,56 +44,38 @@ def evaluate(
     questions = QuestionSet.load(name, FrameSampling.parse(frames), split=split, limit=limit, data=data)
     if (line := questions.lacking_videos()) is not None:
         options.note(line)
-    asked = _FunctionRun(fn, questions, options.note)
     predictions: dict[str, Prediction] = {}
+    shown: dict[str, Shown] = {}
+    answers = failed = 0
     with options.bar(f"asking {questions.spec.id}", len(questions.rows)) as show:
         for row in questions.rows:
-            predictions[row["id"]] = MISSING if row["id"] in questions.missing else asked.answer(row)
-            show(len(predictions), "", failed=asked.failed)
-    return questions.scored(predictions, asked.shown, options, model=record)
+            key = row["id"]
+            if key in questions.missing:
+                predictions[key] = MISSING
+            elif (seen := questions.show(row)) is None:
+                options.note(f"{questions.spec.id}: {key} is not asked: its video can't be read")
+                predictions[key] = NOT_SHOWN
+            else:
+                shown[key] = seen
+                try:
+                    predictions[key] = _answer(fn, questions, row, seen)
+                    answers += 1
+                except Exception as error:
+                    if not answers:  # one that has answered before may fail at a question, which is then unscored
+                        raise
+                    line = f"{questions.spec.id}: {key} has no answer: {type(error).__name__}: {first_line(error)}"
+                    log.warning("%s", line)
+                    options.note(line)
+                    failed += 1
+                    predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
+            show(len(predictions), "", failed=failed)
+    return questions.scored(predictions, shown, options, model=record)
 
 
-class _FunctionRun:
-    """The questions that a function is asked, and what it was shown."""
-
-    def __init__(self, fn: Function, questions: QuestionSet, note: Callable[[str], None]) -> None:
-        self._fn = fn
-        self._questions = questions
-        self._note = note
-        self.failed = 0
-        self.shown: dict[str, Shown] = {}
-        self._answers = 0
-
-    def answer(self, row: Row) -> Prediction:
-        """Ask one question; a function that has answered before may fail at one, which is then unscored."""
-        shown = self._questions.show(row)
-        if shown is None:
-            self._note(f"{self._questions.spec.id}: {row['id']} is not asked: its video can't be read")
-            return NOT_SHOWN
-        self.shown[row["id"]] = shown
-        try:
-            prompt = shown.said(self._questions.language(row)) + self._questions.prompt(row)
-            # A copy of the row: answers are scored against the row itself.
-            text = _text(self._fn(prompt, _given(shown), deepcopy(row)), row)
-        except Exception as error:
-            if not self._answers:
-                raise
-            line = f"{self._questions.spec.id}: {row['id']} has no answer: {type(error).__name__}: {first_line(error)}"
-            log.warning("%s", line)
-            self._note(line)
-            self.failed += 1
-            return Prediction(None, reason=Reason.MODEL_FAILED)
-        self._answers += 1
-        return answered(self._questions.spec, valid_text(text), row.get("options", ()))
-
-
-def _text(answer: object, row: Row) -> str:
-    if not isinstance(answer, str):
-        raise TypeError(f"the function returned a {type(answer).__name__} for {row['id']!r}, expected text")
-    return answer
-
-
-def _given(shown: Shown) -> Any:  # noqa: ANN401 - a path, pictures, or nothing
-    if shown.video is not None:
-        return shown.video
-    return shown.visuals() or None
+def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:
+    prompt = shown.said(questions.language(row)) + questions.prompt(row)
+    given = shown.video if shown.video is not None else shown.visuals() or None
+    text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
+    if not isinstance(text, str):
+        raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")
+    return answered(questions.spec, valid_text(text), row.get("options", ()))

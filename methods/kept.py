@@ -15,7 +15,7 @@ from typing import Any
 
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import moment
-from reelbench.llm.client import NotServedError, TransientError
+from reelbench.llm.client import NotServedError, TransientError, one_line
 from reelbench.llm.messages import Message
 from reelbench.llm.retry_cursor import Outdated, RetryCursor
 from reelbench.llm.store import StoredReply
@@ -120,7 +120,8 @@ class KeptAnswers:
         tally, keeping = self._asker.tally, self._keeping
         if keeping.as_they_are or tally.kept_from is None:
             return
-        whose = f"{self._what}: {self._kept} of {self._now['name']} from {_day(tally.kept_from)}"
+        kept = number_of(max(0, tally.replies - tally.calls), "kept answer")
+        whose = f"{self._what}: {kept} of {self._now['name']} from {_day(tally.kept_from)}"
         if self._away is not None:
             raise ReelbenchError(f"{whose}, and who gave them can't be asked ({self._away}); --kept takes them")
         if tally.calls and not self._unsaid:
@@ -143,11 +144,15 @@ class KeptAnswers:
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
             raise ReelbenchError(f"{whose}, and one of them can't be asked once more ({why}); --kept takes them")
         before, after = read(row, text), read(row, reply.raw)
-        if not _alike(before, after):
+        alike = before == after
+        if isinstance(before, str) and isinstance(after, str):
+            words = [said.casefold().split() for said in (before, after)]
+            alike = difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
+        if not alike:
+            differ = f"{one_line(str(before), 60)}, now {one_line(str(after), 60)}"
             raise ReelbenchError(
-                f"{whose}, but {row['id']!r}, asked once more, is answered otherwise now ({_shown(before)}, now "
-                f"{_shown(after)}): another model is served; --fresh asks all anew and keeps both, --kept takes what "
-                "is kept"
+                f"{whose}, but {row['id']!r}, asked once more, is answered otherwise now ({differ}): another model is "
+                "served; --fresh asks all anew and keeps both, --kept takes what is kept"
             )
         self._rechecked = row["id"]
 
@@ -165,11 +170,6 @@ class KeptAnswers:
             rechecked=self._rechecked,
         )
 
-    @property
-    def _kept(self) -> str:
-        tally = self._asker.tally
-        return number_of(max(0, tally.replies - tally.calls), "kept answer")
-
     def _difference(self, given: dict[str, Any]) -> str | None:
         """Return in what a giver is another one than is asked now; None where nothing says so."""
         if given["revision"] != self._now["revision"]:
@@ -177,21 +177,8 @@ class KeptAnswers:
         then, now = given["served"], self._now["served"]
         if then is None or now is None:
             return None
-        said = [f"{name} was {then.get(name)}, is {now.get(name)}" for name in then | now]
-        differ = [line for line, name in zip(said, then | now, strict=True) if then.get(name) != now.get(name)]
-        return "; ".join(differ) or None
-
-
-def _alike(before: Any, after: Any) -> bool:  # noqa: ANN401 - what is read, of any kind
-    if isinstance(before, str) and isinstance(after, str):
-        words = [text.casefold().split() for text in (before, after)]
-        return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
-    return before == after
-
-
-def _shown(read: Any) -> str:  # noqa: ANN401
-    text = " ".join(str(read).split())
-    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - a glance
+        differ = (name for name in then | now if then.get(name) != now.get(name))
+        return "; ".join(f"{name} was {then.get(name)}, is {now.get(name)}" for name in differ) or None
 
 
 def _day(at: float) -> str:

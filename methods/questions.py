@@ -105,17 +105,14 @@ class QuestionSet:
         return {row["id"] for row in self.rows}
 
     @cached_property
-    def missing(self) -> set[str]:
-        """Ids of the rows whose video would be shown and is not here."""
-        return {row.id for row in self._missing}
-
-    @cached_property
-    def _missing(self) -> list[Missing]:
-        return self._library.missing(self.rows) if self.sampling.kind != "none" else []
+    def missing(self) -> dict[str, Missing]:
+        """The rows whose video would be shown and is not here, by id."""
+        missing = self._library.missing(self.rows) if self.sampling.kind != "none" else []
+        return {row.id: row for row in missing}
 
     def lacking_videos(self) -> str | None:
         """Return a line on the questions whose video is not here, and where it was looked for; None if all are."""
-        if not (missing := self._missing):
+        if not (missing := list(self.missing.values())):
             return None
         return (
             f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, because their video is not "
@@ -181,10 +178,14 @@ class QuestionSet:
         submission = join(given, references, self.located.source, path=Path(split), split=split)
         if hides(spec, split):
             submission = submission.with_hidden_answers()
-        items = [
-            _shown_to(item, shown.get(item.id)).model_copy(update=(beside or {}).get(item.id))
-            for item in submission.items
-        ]
+        items: list[Item] = []
+        for item in submission.items:
+            more = dict((beside or {}).get(item.id, {}))
+            if (seen := shown.get(item.id)) is not None:
+                more["subtitles"] = seen.lines
+                if seen.timestamps is not None:
+                    more |= {"frame_timestamps": list(seen.timestamps), "frame_padding": seen.padding}
+            items.append(item.model_copy(update=more))
         settings = settings or self.settings()
         return evaluation(
             spec,
@@ -207,12 +208,3 @@ class QuestionSet:
     @cached_property
     def _library(self) -> Library:
         return Library(self.spec, self.located.split, self.data)
-
-
-def _shown_to(item: Item, shown: Shown | None) -> Item:
-    if shown is None:
-        return item
-    given: dict[str, Any] = {"subtitles": shown.lines}
-    if shown.timestamps is not None:
-        given |= {"frame_timestamps": list(shown.timestamps), "frame_padding": shown.padding}
-    return item.model_copy(update=given)

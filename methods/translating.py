@@ -12,7 +12,6 @@ from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import marked
-from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.registry import translations
 from reelbench.registry.data.loading import locate
@@ -75,23 +74,22 @@ def translate(
     Raises:
         ReelbenchError: Some can't be had; what came is kept.
     """
-    return loop.run(_translate(rows, model, note, bar))
-
-
-async def _translate(
-    rows: dict[tuple[str, str], Row], model: AskOptions, note: Callable[[str], None], bar: Bar
-) -> TranslatedQuestions:
     asker = Asker(model, on_note=note, tells=True)
+    folder = resources.files("reelbench.methods").joinpath("prompts")
+    prompt = folder.joinpath("translate.txt").read_text(encoding="utf-8").strip()
 
     async def question(key: tuple[str, str]) -> str | None:
-        asked = await asker.ask(_messages(rows[key]["question"], key[1]), _read)
+        mark, text = marked([("question", rows[key]["question"])])
+        system = prompt.format(language=f"the language with the BCP-47 tag {key[1]}", mark=mark)
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
+        asked = await asker.ask(messages, lambda reply: valid_text(" ".join(reply.split())) or None)
         if asked.value is None:
             runner.lacking[str(asked.reason)] += 1
         return asked.value
 
     with bar(f"translating by {model.model}", len(rows)) as show:
         runner = Runner([asker], show)
-        translated = await runner.results(rows, question)
+        translated = loop.run(runner.results(rows, question))
     runner.check("questions are not translated", "the translator gave no reply")
     return {key: text for key, text in zip(rows, translated, strict=True) if text is not None}
 
@@ -109,14 +107,3 @@ def distinct(languages: Sequence[str]) -> list[str]:
         wrong = f"{again!r} occurs twice" if again is not None else "each is a language's tag"
         raise InputError(f"--languages {','.join(languages)}: {wrong}; give e.g. en,es,ja")
     return list(languages)
-
-
-def _read(reply: str) -> str | None:
-    return valid_text(" ".join(reply.split())) or None
-
-
-def _messages(question: str, language: str) -> list[Message]:
-    mark, text = marked([("question", question)])
-    prompt = resources.files("reelbench.methods").joinpath("prompts", "translate.txt").read_text(encoding="utf-8")
-    system = prompt.strip().format(language=f"the language with the BCP-47 tag {language}", mark=mark)
-    return [{"role": "system", "content": system}, {"role": "user", "content": text}]

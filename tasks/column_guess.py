@@ -6,7 +6,8 @@ several that can, the usual name wins. Nothing is taken that the rows contradict
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -21,35 +22,15 @@ from reelbench.registry.values import is_array, is_number, is_object
 
 Cells = Mapping[str, Any]
 
-NAMES: Mapping[str, tuple[str, ...]] = {
-    name: tuple(usual.split())
-    for name, usual in json.loads(Path(__file__).with_name("column_names.json").read_text(encoding="utf-8")).items()
-}
+_WORDS: Mapping[str, Mapping[str, str]] = json.loads(
+    Path(__file__).with_name("column_names.json").read_text(encoding="utf-8")
+)
+NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
 """Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
 
-_FACETS = frozenset(
-    (
-        *("category", "type", "topic", "domain", "task", "splittype", "questiontype", "questioncategory", "tasktype"),
-        *("class", "genre", "difficulty", "skill", "subcategory", "qtype", "questionclass", "reasoningtype", "subtask"),
-    )
-)
-_UNIT_WORDS = {
-    "frames": {
-        "frame",
-        "frames",
-        "startframe",
-        "endframe",
-        "framestart",
-        "frameend",
-        "fps",
-        "framerate",
-        "framespersecond",
-    },
-    "milliseconds": {"ms", "msec", "millis", "milliseconds", "startms", "endms"},
-    "ratio": {"ratio", "ratios", "normalized", "normalised", "norm", "fraction", "relative"},
-    "percent": {"percent", "pct", "percentage"},
-}
-_RATES = {"fps", "framerate", "framespersecond"}
+_FACETS = frozenset(_WORDS["labels"]["facets"].split())
+_UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
+_RATES = frozenset(_WORDS["labels"]["rates"].split())
 _SHOWN_SHAPE = 200
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
@@ -130,7 +111,8 @@ class _Table:
                 kind = kind or "choice"
         if kind in (None, "span", "grounded_choice"):
             self._span()
-        chosen = kind or self._kind()
+        choice, span = "options" in self._found, bool({"span", "start"} & self._found.keys())
+        chosen = kind or ("grounded_choice" if choice and span else "choice" if choice else "span" if span else "open")
         if not chosen.endswith("choice") and kind is None:
             self._found.pop("options", None)
         self._video()
@@ -138,38 +120,29 @@ class _Table:
         self._question()
         if chosen in {"open", "exact"} or (chosen.endswith("choice") and "answer" not in self._found):
             self._take("answer", lambda values: all(_is_plain(value) for value in values), "name", named=True)
-        if kind is None and chosen == "open" and self._are_short("answer"):
-            chosen = "exact"
+        answers = self._columns.get(str(self._found.get("answer")), [])
+        if kind is None and chosen == "open" and answers:
+            words = median(len(str(value).split()) for value in answers)
+            chosen = "exact" if words < _SHORT_WORDS else chosen
         for name, fits in (("duration", is_number), ("language", _is_text)):
             self._take(name, lambda values, fits=fits: all(map(fits, values)), "name", named=True)
         self._take("reasoning", lambda _: True, "name", named=True)
-        made = Guess(chosen, self._ordered(chosen), self._why, form)
-        made.options_in_question = within
+        wanted = ["id", "video", "question"]
+        wanted += ["options", "answer"] if chosen.endswith("choice") else []
+        wanted += ["answer"] if chosen in {"open", "exact"} else []
+        spans = ["span", "start", "end"] if chosen in {"span", "grounded_choice"} else []
+        beside = ("duration", "language", "reasoning")
+        columns = {name: self._found[name] for name in (*wanted, *spans, *beside) if name in self._found}
+        made = Guess(chosen, columns, self._why, form, options_in_question=within)
         made.facets = self._facets()
-        made.units = self._units(made.columns)
-        made.lacking = self._lacking(made, form)
+        made.units = self._units(columns)
+        made.lacking = self._lacking(made, wanted)
         made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
         return made
 
-    def _kind(self) -> FileKind:
-        choice = "options" in self._found
-        span = "span" in self._found or "start" in self._found
-        return "grounded_choice" if choice and span else "choice" if choice else "span" if span else "open"
-
-    def _ordered(self, kind: FileKind) -> dict[str, Column]:
-        wanted = ["id", "video", "question"]
-        wanted += ["options", "answer"] if kind.endswith("choice") else ["answer"] if kind in {"open", "exact"} else []
-        wanted += ["span", "start", "end"] if kind in {"span", "grounded_choice"} else []
-        return {
-            name: self._found[name] for name in (*wanted, "duration", "language", "reasoning") if name in self._found
-        }
-
-    def _lacking(self, made: Guess, form: AnswerForm | None) -> list[str]:
-        wanted = ["id", "video", "question"]
-        options = [] if made.options_in_question else ["options"]
-        wanted += [*options, "answer"] if made.kind.endswith("choice") else []
-        wanted += ["answer"] if made.kind in {"open", "exact"} else []
-        lacking = [f"no column is the {name}" for name in wanted if name not in made.columns]
+    def _lacking(self, made: Guess, wanted: Sequence[str]) -> list[str]:
+        there = made.columns.keys() | ({"options"} if made.options_in_question else set[str]())
+        lacking = [f"no column is the {name}" for name in wanted if name not in there]
         if lacking and (nested := self._nested()):
             lacking.append(nested)
         if several := self._several(made):
@@ -177,7 +150,7 @@ class _Table:
         spans = made.columns.keys() & {"span", "start"}
         if made.kind in {"span", "grounded_choice"} and not spans:
             lacking.append("no column is the span, nor two its start and end")
-        if made.kind.endswith("choice") and {"options", "answer"} <= made.columns.keys() and form is None:
+        if made.kind.endswith("choice") and {"options", "answer"} <= made.columns.keys() and made.answer_is is None:
             forms = self._forms(made.columns["options"], made.columns["answer"])
             if len(forms) > 1:
                 lacking.append(f"answers can be read as {' or as '.join(forms)}, which differ: give --answer-is")
@@ -242,7 +215,9 @@ class _Table:
         question = self._found.get("question")
         if not isinstance(question, str):
             return False
-        return _mostly(self._columns.get(question, []), lambda text: _is_text(text) and bool(_within(text)))
+        return _mostly(
+            self._columns.get(question, []), lambda text: _is_text(text) and bool(mapped_rows.options_within(text))
+        )
 
     def _form_within(self) -> AnswerForm | None:
         """Take the column that names one of the options in the question; return how."""
@@ -254,7 +229,7 @@ class _Table:
             pairs = [
                 (found[1], mapped_rows.as_text(row.get(column), "") or "")
                 for row in self._rows
-                if _is_plain(row.get(column)) and (found := _within(str(row.get(question))))
+                if _is_plain(row.get(column)) and (found := mapped_rows.options_within(str(row.get(question))))
             ]
             if pairs and (forms := mapped_rows.answer_forms(pairs, _SHARE)):
                 named.append((_rank("answer", column), column, forms))
@@ -295,7 +270,9 @@ class _Table:
 
     def _units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return why the spans may be in something else than seconds."""
-        spans = [str(columns[name]) for name in ("span", "start", "end") if name in columns]
+        spans = [
+            str(columns[name]) for name in (("span",) if "span" in columns else ("start", "end")) if name in columns
+        ]
         if not spans:
             return []
         why = [
@@ -305,7 +282,11 @@ class _Table:
         ]
         if rates := [name for name in self._columns if _plain_name(name) in _RATES]:
             why.append(f"there is a column {rates[0]}: frames a second")
-        ends = [end for row in self._rows for end in _ends(row, columns)]
+        ends: list[float] = []
+        for row in self._rows:
+            cells = [row.get(name) for name in spans]
+            with suppress(InputError):
+                ends += mapped_rows.read_windows(cells[0] if "span" in columns else cells, "")
         if not why and len(ends) > 1 and max(ends) <= 1:
             why.append(f"{', '.join(spans)}: all lie between 0 and 1, as ratios do")
         return why
@@ -397,7 +378,11 @@ class _Table:
         named = lambda values: _mostly(values, lambda value: _is_plain(value) and "\n" not in str(value))  # noqa: E731
         if self._take("video", named, "name", named=True):
             return
-        self._take("video", lambda values: _mostly(values, _is_youtube), "ids as YouTube has them")
+        self._take(
+            "video",
+            lambda values: _mostly(values, lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value))),
+            "ids as YouTube has them",
+        )
 
     def _id(self) -> None:
         if "id" in self._found:
@@ -407,14 +392,17 @@ class _Table:
         short = [
             name
             for name, values in self._columns.items()
-            if name not in self._taken and self._is_unique(values) and all(map(_is_key, values))
+            if name not in self._taken
+            and self._is_unique(values)
+            and all(len(str(value)) <= _LONGEST_KEY and " " not in str(value) for value in values)
         ]
         if short:
             self._keep("id", min(short, key=lambda column: _rank("id", column)), "unique")
             return
         video = self._found.get("video")
         for column, values in self._columns.items():
-            if isinstance(video, str) and column != video and column not in self._taken and _numbered(values):
+            numbered = all(is_number(value) or (_is_text(value) and value.isdigit()) for value in values)
+            if isinstance(video, str) and column != video and column not in self._taken and numbered:
                 pairs = {(str(row.get(video)), str(row.get(column))) for row in self._rows}
                 if len(pairs) == len(self._rows):
                     self._found["id"], self._why["id"] = f"{{{video}}}_{{{column}}}", "unique together"
@@ -441,14 +429,13 @@ class _Table:
             for name, values in self._columns.items()
             if name not in self._taken and asks(values) and _mostly(values, lambda value: " " in str(value).strip())
         }
-        marked = [name for name in texts if _mostly(self._columns[name], _asks, 0.5)]
+        marked = [
+            name
+            for name in texts
+            if _mostly(self._columns[name], lambda value: str(value).strip().endswith(("?", "\uff1f")), 0.5)
+        ]
         if best := max(marked or texts, key=lambda name: texts[name], default=None):
             self._keep("question", best, "texts that end in ?" if marked else "the longest texts")
-
-    def _are_short(self, name: str) -> bool:
-        column = self._found.get(name)
-        values = self._columns.get(column, []) if isinstance(column, str) else []
-        return bool(values) and median(len(str(value).split()) for value in values) < _SHORT_WORDS
 
     def _facets(self) -> list[str]:
         def labels(values: list[Any]) -> bool:
@@ -501,14 +488,6 @@ def _mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = _
     return bool(values) and sum(map(fits, values)) >= share * len(values)
 
 
-def _asks(value: object) -> bool:
-    return str(value).strip().endswith(("?", "\uff1f"))
-
-
-def _is_key(value: object) -> bool:
-    return len(str(value)) <= _LONGEST_KEY and " " not in str(value)
-
-
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -517,30 +496,9 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str) or is_number(value)
 
 
-def _is_youtube(value: object) -> bool:
-    return isinstance(value, str) and _YOUTUBE.fullmatch(value) is not None
-
-
-def _within(text: str) -> "tuple[str, mapped_rows.Options] | None":
-    return mapped_rows.options_within(text)
-
-
-def _ends(row: Cells, columns: Mapping[str, Column]) -> list[float]:
-    names = ("span",) if "span" in columns else ("start", "end")
-    cells = [row.get(str(columns[name])) for name in names]
-    try:
-        return mapped_rows.read_windows(cells[0] if len(cells) == 1 else cells, "")
-    except InputError:
-        return []
-
-
 def _is_window(value: object) -> bool:
     try:
         mapped_rows.read_windows(value, "")
     except InputError:
         return False
     return True
-
-
-def _numbered(values: Iterable[Any]) -> bool:
-    return all(is_number(value) or (isinstance(value, str) and value.isdigit()) for value in values)

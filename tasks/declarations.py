@@ -1,4 +1,4 @@
-"""What several benchmarks' specs declare alike."""
+"""Benchmarks of ours, as files beside their packages' `__init__.py` declare them."""
 
 import json
 from dataclasses import replace
@@ -6,41 +6,37 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry import benchmark_file
-from reelbench.registry.spec import BenchmarkSpec, Mean, Metric, PublishedResult, TaskSpec
+from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 
-def percentage(name: str, title: str, column: str, *, scale: float = 100, **more: Any) -> Metric:  # noqa: ANN401 - fields
-    """Return a metric in percent: the mean of a column, which is 1 at best where `scale` is 100."""
-    return Metric(name=name, title=title, unit="percent", aggregate=Mean(column=column, scale=scale), **more)
+def of_package(package: str, file: str) -> BenchmarkSpec:
+    """Return the benchmark of the package whose `__init__.py` is `file`.
 
-
-def with_mini(
-    name: str, split: str, *, mini: str = "mini", tags: tuple[str, ...] = ("reelbench",)
-) -> tuple[TaskSpec, TaskSpec]:
-    """Return a task on a split, and the one on its mini rows."""
-    return (
-        TaskSpec(name=name, split=split, tags=tags),
-        TaskSpec(name=f"{name}_mini", split=mini, tags=("reelbench_mini",)),
-    )
-
-
-def in_file(package: str, file: str, **more: Any) -> BenchmarkSpec:  # noqa: ANN401 - fields
-    """Return the benchmark of ours that the `benchmark.yaml` beside a package's `__init__.py` declares."""
+    `spec.yaml` has the fields of a `BenchmarkSpec`; where there is none, a `benchmark.yaml` says all that it takes.
+    """
     folder = Path(file).parent
+    if (folder / "spec.yaml").is_file():
+        import yaml
+
+        from reelbench.registry.yaml_text import LOADER
+
+        fields: dict[str, Any] = yaml.load((folder / "spec.yaml").read_text(encoding="utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
+        return BenchmarkSpec(**fields, package=package, published=_published(folder))
     spec = benchmark_file.read(folder, installed=True)
     # A package's own folder holds no videos.
     media = tuple(replace(s, roots=tuple(root for root in s.roots if root != str(folder))) for s in spec.media)
     tasks = tuple(task if task.split.startswith("mini") else replace(task, tags=("reelbench",)) for task in spec.tasks)
-    return replace(spec, package=package, media=media, tasks=tasks, **more)
+    return replace(spec, package=package, media=media, tasks=tasks, published=_published(folder))
 
 
-def published(file: str) -> tuple[PublishedResult, ...]:
-    """Return the numbers that others published, from the `published.json` beside a package's `__init__.py`.
+def _published(folder: Path) -> tuple[PublishedResult, ...]:
+    """Return the numbers that others published, from a package's `published.json`, if it has one.
 
     It is a list of tables: each has the fields that its rows share, `metrics` in the order of their `values`, `rows`.
     """
+    path = folder / "published.json"
     results: list[PublishedResult] = []
-    for table in json.loads(Path(file).with_name("published.json").read_text(encoding="utf-8")):
+    for table in json.loads(path.read_text(encoding="utf-8")) if path.is_file() else ():
         rows, metrics = table.pop("rows"), table.pop("metrics")
         for row in rows:
             values = row.pop("values", None)

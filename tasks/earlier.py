@@ -59,7 +59,18 @@ class EarlierResult:
             return cls(folder, IDS, result, samples, only.ids)
         compared_with = None
         if other is not None:
-            compared_with, ids = _disagreeing(result, samples, other)
+            other = result_files.folder_of_one(other)
+            second = result_files.read(other)
+            before, now = ((one.benchmark.id, one.benchmark.version, one.benchmark.split) for one in (result, second))
+            if before != now:
+                raise InputError(f"{other}: is of {now[0]} {now[2]}, version {now[1]}, and the first of {before[0]}")
+            others = {sample.id: sample for sample in result_files.read_samples(other)}
+            if others.keys() != samples.keys():
+                raise InputError(
+                    f"{other}: is not of the same questions as the first; give two results of the same data"
+                )
+            compared_with = second.provenance.samples_sha256 or ""
+            ids = {name for name, sample in samples.items() if _stand(sample) != _stand(others[name])}
         else:
             most = most_returned(samples)
             ids = {name for name, sample in samples.items() if _is_meant(sample, only, most)}
@@ -166,21 +177,6 @@ def _is_meant(sample: Sample, only: str, most: Mapping[str | None, str | None]) 
     if only == "unreadable":
         return "parse_failed" in sample.flags
     return sample.state == "unscored" if only == "unscored" else sample.reason == only
-
-
-def _disagreeing(result: Result, samples: Mapping[str, Sample], folder: Path) -> tuple[str, set[str]]:
-    """Return another result's hash, and the ids of the questions on which it differs from this one."""
-    folder = result_files.folder_of_one(folder)
-    other = result_files.read(folder)
-    before, now = ((one.benchmark.id, one.benchmark.version, one.benchmark.split) for one in (result, other))
-    if before != now:
-        raise InputError(f"{folder}: is of {now[0]} {now[2]}, version {now[1]}, and the first of {before[0]}")
-    others = {sample.id: sample for sample in result_files.read_samples(folder)}
-    if others.keys() != samples.keys():
-        raise InputError(f"{folder}: is not of the same questions as the first; give two results of the same data")
-    return other.provenance.samples_sha256 or "", {
-        name for name, sample in samples.items() if _stand(sample) != _stand(others[name])
-    }
 
 
 def _stand(sample: Sample) -> Sequence[object]:

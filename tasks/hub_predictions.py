@@ -38,14 +38,12 @@ def fetch(address: str) -> Fetched:
     repo, name = match["repo"], match["file"]
     listing = hub.list_files(repo, unquote(match["revision"] or "main"))
     if name is None:
-        name = _only(address, [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES])
+        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES]
+        if not files:
+            raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+        if len(files) > 1:
+            several = f"{len(files)} files could be meant ({first_of(files)})"
+            raise InputError(f"{address}: {several}; end the address with one")
+        [name] = files
     path = hub.download(repo, name, revision=listing.commit)
     return Fetched(path, repo, f"hf://datasets/{repo}@{listing.commit}/{name}")
-
-
-def _only(address: str, files: list[str]) -> str:
-    if not files:
-        raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
-    if len(files) > 1:
-        raise InputError(f"{address}: {len(files)} files could be meant ({first_of(files)}); end the address with one")
-    return files[0]

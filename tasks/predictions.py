@@ -5,9 +5,8 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +78,28 @@ def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSe
     if reader := tables.READERS.get(path.suffix.lower()):
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
         return submission(spec, inputs, cells)
-    document = read_json_or_jsonl(inputs.predictions, partial(_unique_keys, inputs.predictions))
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            raise InputError(f"{path}: the key {key!r} occurs twice in one object; keep one of them")
+        return made
+
+    document = read_json_or_jsonl(path, unique)
     formats = imported(spec.formats)
     official = getattr(formats, "official", None)
     if not columns and (official is None or official(document)):
         return formats.read(spec, inputs)
     try:
-        cells = _of_json(inputs.predictions, document, columns)
+        cells = _of_json(path, document, columns)
     except InputError as error:
         if columns:
             raise
-        read = _read_by_owners(spec, inputs, str(error))
+        try:
+            read = formats.read(spec, inputs)
+        except InputError as owners:  # where it is not in their format either, the error says both
+            raise InputError(f"{owners}; nor is it a table: {str(error).removeprefix(f'{path}: ')}") from None
         if official is not None:  # it is not in that format, and only reads as if: one odd value must not turn the rest
             raise
         return read
@@ -97,34 +107,35 @@ def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSe
     return submission(spec, inputs, cells)
 
 
-def _unique_keys(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise InputError(f"{path}: the key {key!r} occurs twice in one object; keep one of them")
-    return made
-
-
-def _read_by_owners(spec: BenchmarkSpec, inputs: Inputs, why: str) -> PredictionSet:
-    """Read a file in the owners' format; where it is not in it either, the error says both."""
-    try:
-        return imported(spec.formats).read(spec, inputs)
-    except InputError as error:
-        raise InputError(f"{error}; nor is it a table: {why.removeprefix(f'{inputs.predictions}: ')}") from None
-
-
 def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> PredictionSet:
     """Hold a table's rows against their references; for the errors see `read`."""
     path = inputs.predictions
-    texts = _by_id(cells)
+    texts: dict[str, str | None] = {}
+    ids = UniqueIds()
+    for where, id_given, value in cells:
+        name, text = as_text(id_given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
+        if not name:
+            if text:
+                raise InputError(f"{where}: the id is empty")
+            continue  # what a spreadsheet leaves below its table
+        ids.add(name, where)
+        texts[name] = text
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
-    formats = imported(spec.formats)
-    declared = partial(_read_mapped, spec) if spec.mapping else _read_none
-    read_references = getattr(formats, "read_references", declared)
+
+    def of_mapping(file: Path) -> list[Reference]:
+        if spec.mapping is None:
+            raise InputError(f"{file}: this benchmark reads no references from a file; leave out --references")
+        split = spec.default_split
+        read = rows.checked(spec, split, mapped_rows.read(spec, [file], split), str(file))
+        return [reference_of(spec, row) for row in read]
+
+    read_references = getattr(imported(spec.formats), "read_references", of_mapping)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
-    predictions = _answered(spec, texts, options)
+    given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
+    predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
+    predictions |= zip(given, all_answered(spec, list(given.values())), strict=True)
     joined = join(
         predictions,
         references,
@@ -135,25 +146,6 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
-
-
-def _answered(
-    spec: BenchmarkSpec, texts: Mapping[str, str | None], options: Mapping[str, Sequence[str]]
-) -> dict[str, Prediction]:
-    given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
-    missing = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
-    return missing | dict(zip(given, all_answered(spec, list(given.values())), strict=True))
-
-
-def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:
-    split = spec.default_split
-    return [
-        reference_of(spec, row) for row in rows.checked(spec, split, mapped_rows.read(spec, [path], split), str(path))
-    ]
-
-
-def _read_none(path: Path) -> list[Reference]:
-    raise InputError(f"{path}: this benchmark reads no references from a file; leave out --references")
 
 
 def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iterable[Sequence[str]]) -> list[str]:
@@ -168,33 +160,18 @@ def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iter
     return notes
 
 
-def _by_id(cells: Iterable[Cells]) -> dict[str, str | None]:
-    texts: dict[str, str | None] = {}
-    ids = UniqueIds()
-    for where, given, value in cells:
-        name, text = as_text(given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
-        if not name:
-            if text:
-                raise InputError(f"{where}: the id is empty")
-            continue  # what a spreadsheet leaves below its table
-        ids.add(name, where)
-        texts[name] = text
-    return texts
-
-
 # --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _keyed(path: Path, name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    if isinstance(value, list):
-        raise InputError(f"{path}: {name!r} holds a list, expected a text, or an object with one")
-    return {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
 
 
 def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
-        rows = [_keyed(path, name, value) for name, value in document.items()]
+        if held := next((name for name, value in document.items() if isinstance(value, list)), None):
+            raise InputError(f"{path}: {held!r} holds a list, expected a text, or an object with one")
+        rows = [
+            {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
+            for name, value in document.items()
+        ]
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):

@@ -5,7 +5,7 @@ It holds the owners' sentences, which `samples.jsonl` is free of: no store takes
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,15 @@ def write(
     `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
     """
     library = Library(spec, split, data, make=False)
-    media = cache(partial(_media, library))
+
+    @cache
+    def media(video: str) -> str | None:
+        try:
+            path = library.find({"video": video})
+        except ReelbenchError:  # a submission may name what no file can be called
+            return None
+        return str(path.absolute()) if path else None
+
     lines: Iterator[dict[str, Any]] = (
         {
             "id": sample.id,
@@ -57,11 +65,3 @@ def write(
         for sample, question, options in asked
     )
     write_jsonl(folder / QUESTIONS_FILE, lines)
-
-
-def _media(library: Library, video: str) -> str | None:
-    try:
-        path = library.find({"video": video})
-    except ReelbenchError:  # a submission may name what no file can be called
-        return None
-    return str(path.absolute()) if path else None

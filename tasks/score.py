@@ -6,7 +6,7 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -255,8 +255,22 @@ class Evaluation:
         if unanswered and not _any_answer(self.scored.counts):
             # This line is the error then, and no note beside it.
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
-        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored), *filter(None, [doubt])]
+        notes = [*fits.get("notes", ()), *unanswered]
+        overlap = [metric.name for metric in self.spec.metrics if isinstance(metric.aggregate, Corpus)]
+        if self.scored.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
+            notes.append(
+                f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
+                f"{', '.join(overlap)} read the last ones"
+            )
+        fits["notes"] = [*notes, *filter(None, [doubt])]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
+        replies = (  # the last one that says nothing readable
+            (sample.id, reply.raw)
+            for sample in self.scored.samples
+            if sample.reason == Reason.JUDGE_UNPARSABLE
+            for reply in [next((one for one in reversed(sample.judge_replies) if one.score is None), None)]
+            if reply is not None and reply.raw
+        )
         return Outcome(
             result,
             folder,
@@ -264,20 +278,8 @@ class Evaluation:
             judge_failed=self.judge_failed,
             unanswered=none,
             unread=unread,
-            unread_replies=_unread_replies(self.scored.samples),
+            unread_replies=list(islice(replies, _UNREAD_SHOWN)),
         )
-
-
-def _unread_replies(samples: Sequence[Sample]) -> list[tuple[str, str]]:
-    """Return the last reply to each of the first samples whose judge said nothing readable, with the sample's id."""
-    unread = (
-        (sample.id, reply.raw)
-        for sample in samples
-        if sample.reason == Reason.JUDGE_UNPARSABLE
-        for reply in [next((one for one in reversed(sample.judge_replies) if one.score is None), None)]
-        if reply is not None and reply.raw
-    )
-    return list(islice(unread, _UNREAD_SHOWN))
 
 
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
@@ -327,16 +329,6 @@ def _unit_doubt(spec: BenchmarkSpec, split: str, data: Path | None, samples: Seq
             rows = locate(spec.id, split, data, fetch=False).read()
             lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
     return temporal_span.unit_doubt(windows, lengths)
-
-
-def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
-    """Say of how many answers text overlap reads the end alone."""
-    overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-    if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
-        yield (
-            f"{number_of(number, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
-            f"{', '.join(overlap)} read the last ones"
-        )
 
 
 def _any_answer(counts: Counts) -> bool:

@@ -8,7 +8,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
-from reelbench.registry.records import Item, Result, SettingsRecord
+from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, cognitive_profile, result_files
@@ -78,17 +78,17 @@ def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
     if len(logged) == 1:
         return {logged[0].task}
     tags = cognitive_profile.read_tags(path)
-    about = {task.task for task in logged if any(name in tags for name in _ids(task))}
+    about: set[str] = set()
+    for one in logged:
+        spec, task = spec_and_task(one.task)
+        if task.name == one.task:
+            items = logged_items(one.samples).items
+        else:
+            items = twin_items(one.samples, spec, locate(task.name, fetch=False).read()).items
+        about |= {one.task} if any(item.id in tags for item in items) else set()
     if not about:
         raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
     return about
-
-
-def _ids(logged: LoggedTask) -> list[str]:
-    spec, task = spec_and_task(logged.task)
-    if task.name == logged.task:
-        return [item.id for item in logged_items(logged.samples).items]
-    return [item.id for item in twin_items(logged.samples, spec, locate(task.name, fetch=False).read()).items]
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -111,30 +111,46 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
 
 def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
-    if task.name != logged.task:
-        return _of_twin(logged, folder, options, tags)
     document = read_json(logged.results)
-    data = data_name(document, logged)
-    run = logged_items(logged.samples)
-    source, asked = source_of(spec, data)
-    items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
-    items = [with_question(item, asked) for item in items]
-    if options.answering is not None:
-        data, items = compared_anew(task, data, items, options.answering)
-    model, settings = model_of(document), settings_of(spec, document, task, data, items, run=run)
-    before = _before(folder)
+    # What people stated in an earlier scoring of the run, scoring again keeps.
+    before = result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
     about = options.about or (before and before.model.about)
-    settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
-    if (earlier := options.earlier) is not None:
-        earlier.check_apart(folder)
-        settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked again
-        earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
-        items, settings = merged(spec, earlier, items, settings, options.note)
-        about = about or earlier.result.model.about
-    elif options.only is not None or data.ids is not None:
-        items = [item for item in items if options.only is None or item.id in options.only.ids]
-        settings = settings.model_copy(update={"limit": len(items)})
-    items, notes, beside = _with_tags(spec, items, tags)
+    model, own_rows, judged = model_of(document), False, None
+    if task.name != logged.task:
+        if options.earlier is not None or options.only is not None or options.answering is not None:
+            raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
+        located = locate(task.name, fetch=False)
+        twin = twin_items(logged.samples, spec, located.read())
+        items, duplicate, source = twin.items, twin.duplicate, located.source
+        settings = settings_of_twin(document, logged.task)
+        notes = [twin.note(logged.task, document.get("results", {}).get(logged.task, {}))]
+    else:
+        run, data, notes = logged_items(logged.samples), data_name(document, logged), []
+        source, rows = source_of(spec, data)
+        items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
+        items = [with_question(item, rows) for item in items]
+        if options.answering is not None:
+            data, items = compared_anew(task, data, items, options.answering)
+        duplicate, own_rows, judged = run.duplicate, data.data == "own", run.judge
+        settings = settings_of(spec, document, task, data, items, run=run)
+        settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
+        if (earlier := options.earlier) is not None:
+            earlier.check_apart(folder)
+            settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked again
+            earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
+            items, settings = merged(spec, earlier, items, settings, options.note)
+            about = about or earlier.result.model.about
+        elif options.only is not None or data.ids is not None:
+            items = [item for item in items if options.only is None or item.id in options.only.ids]
+            settings = settings.model_copy(update={"limit": len(items)})
+    beside: dict[str, int] = {}
+    if tags is not None:
+        labelled = tagged(spec, items, tags)
+        items, notes = labelled.items, [*notes, *labelled.notes]
+        beside = {
+            "tags_without_question": len(labelled.without_question),
+            "questions_without_tags": len(labelled.without_tags),
+        }
     model, settings = abouts.applied(about, spec.id, model, options.labelled(settings))
     options.check_place(spec, task.split, model, settings, answers(items))
     judge = NotedJudge(options)
@@ -143,9 +159,9 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         spec,
         drained(items),
         overlap=options.overlap,
-        judge=judge.batch or run.judge,
+        judge=judge.batch or judged,
         bar=options.bar,
-        duplicate=len(run.duplicate),
+        duplicate=len(duplicate),
         **beside,
     )
     return Evaluation(
@@ -156,9 +172,9 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         scored,
         model,
         settings,
-        {"duplicate": run.duplicate, "notes": [*_unlike(settings, len(scored.samples)), *notes]},
+        {"duplicate": duplicate, "notes": [*_unlike(settings, len(scored.samples)), *notes]},
         judge_failed=judge.failed(scored),
-        own_rows=data.data == "own",
+        own_rows=own_rows,
     )
 
 
@@ -180,64 +196,3 @@ def _unlike(settings: SettingsRecord, items: int) -> list[str]:
     if unknown:
         lines.append(f"of {unknown} of {items} questions nobody knows which frames reached the model")
     return lines
-
-
-def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | None) -> Evaluation:
-    """Score a run of lmms-eval's own task on rows that are ours too."""
-    if options.earlier is not None or options.only is not None or options.answering is not None:
-        raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
-    spec, task = check_scored(logged.task)
-    located = locate(task.name, fetch=False)
-    run = twin_items(logged.samples, spec, located.read())
-    document = read_json(logged.results)
-    items, notes, beside = _with_tags(spec, run.items, tags)
-    before = _before(folder)
-    settings = options.labelled(settings_of_twin(document, logged.task))
-    about = options.about or (before and before.model.about)
-    model, settings = abouts.applied(about, spec.id, model_of(document), settings)
-    options.check_place(spec, task.split, model, settings, answers(items))
-    judge = NotedJudge(options)
-    asked = Asked.by_items(items)
-    scored = aggregation.score(
-        spec,
-        drained(items),
-        overlap=options.overlap,
-        judge=judge.batch,
-        bar=options.bar,
-        duplicate=len(run.duplicate),
-        **beside,
-    )
-    figures = document.get("results", {}).get(logged.task, {})
-    return Evaluation(
-        spec,
-        task.split,
-        located.source,
-        asked,
-        scored,
-        model,
-        settings,
-        {
-            "duplicate": run.duplicate,
-            "notes": [run.note(logged.task, figures), *notes],
-        },
-        judge_failed=judge.failed(scored),
-    )
-
-
-def _before(folder: Path) -> Result | None:
-    """Return an earlier scoring of a run, if there is one: what people stated in it scoring again keeps."""
-    return result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
-
-
-def _with_tags(
-    spec: BenchmarkSpec, items: list[Item], tags: Path | None
-) -> tuple[list[Item], list[str], dict[str, int]]:
-    """Return items with a tags file's labels, if any: the items, notes on what did not fit, and its counts."""
-    if tags is None:
-        return items, [], {}
-    labelled = tagged(spec, items, tags)
-    beside = {
-        "tags_without_question": len(labelled.without_question),
-        "questions_without_tags": len(labelled.without_tags),
-    }
-    return labelled.items, labelled.notes, beside

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from reelbench.registry.frames.sampling import TIMED_KINDS
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import drained
+from reelbench.registry.values import described, drained
 from reelbench.scoring import aggregation, answers, cognitive_profile
 
 
@@ -127,6 +127,25 @@ class UniqueIds:
         self._places[name] = where
 
 
+def listed(
+    path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (where, id, entry) of an owners' list of predictions, or of the only one, `key` naming the id.
+
+    InputError where there is none, an entry lacks what is `expected`, or an id occurs twice.
+    """
+    entries = document if isinstance(document, list) else [document]
+    if not entries:
+        raise InputError(f"{path}: no predictions in it; expected one per question with {expected}")
+    ids = UniqueIds()
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}: prediction {number}"
+        if not isinstance(entry, dict) or key not in entry or lacks(entry):
+            raise InputError(f"{where} lacks what is expected, {expected}; found {described(entry)}")
+        ids.add(str(entry[key]), where)
+        yield where, str(entry[key]), entry
+
+
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
 
@@ -162,7 +181,8 @@ def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> TaggedItem
             that the tags would hide.
     """
     tags = cognitive_profile.read_tags(path)
-    if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in _TAG_FACETS]:
+    hidden = {facet.name for facet in cognitive_profile.FACETS}
+    if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
     without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
     if len(without_question) == len(tags):
@@ -170,18 +190,14 @@ def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> TaggedItem
             f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
             f"questions (first: {items[0].id!r}); are both of the same release and split?"
         )
+    all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
     with_tags = [
-        item.model_copy(update={"facets": item.facets | _labels(tags[item.id])}) if item.id in tags else item
+        item.model_copy(update={"facets": item.facets | cognitive_profile.facets_of(tags[item.id]) | all_of})
+        if item.id in tags
+        else item
         for item in items
     ]
     return TaggedItems(with_tags, without_question, without_tags)
-
-
-_TAG_FACETS = {facet.name for facet in cognitive_profile.FACETS}
-
-
-def _labels(tags: cognitive_profile.Tags) -> dict[str, list[str]]:
-    return {**cognitive_profile.facets_of(tags), cognitive_profile.TAGGED: [cognitive_profile.ALL]}
 
 
 def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
@@ -197,15 +213,11 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[str, int] | None:
     """Return how many items were shown others than these frames, or told other times where these are asked."""
-    counts = Counter(what for item in shown for what in _unlike(spec, item))
-    return dict(counts) or None
-
-
-def _unlike(spec: BenchmarkSpec, item: Item | Sample) -> Iterator[str]:
-    if isinstance(item.frames_arrived, int):
-        yield "frames"
-    if item.frame_times_told is not None and spec.row_kind in TIMED_KINDS:
-        yield "times"
+    counts: Counter[str] = Counter()
+    for item in shown:
+        counts["frames"] += isinstance(item.frames_arrived, int)
+        counts["times"] += item.frame_times_told is not None and spec.row_kind in TIMED_KINDS
+    return {what: number for what, number in counts.items() if number} or None
 
 
 def join(
@@ -270,7 +282,12 @@ def references_of(
         for reference in references:
             rows.check_answer(f"{path}: the reference {reference.id!r}", reference.target, reference.options)
         source = file_source(spec, path, sha256_of(path))
-        return _part(references, inputs), source, inputs.split or spec.default_split
+        only = inputs.task.only if inputs.task else {}
+        part = [one for one in references if all(label in one.facets.get(name, ()) for name, label in only.items())]
+        if not part:
+            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
+            raise InputError(f"{path}: no question with {wanted}")
+        return part, source, inputs.split or spec.default_split
     located = locate(inputs.task.name if inputs.task else spec.id, inputs.split, inputs.data, fetch=False)
     if hides(spec, located.split) and not hidden:
         raise InputError(
@@ -296,19 +313,6 @@ def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
     )
 
 
-def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
-    only = inputs.task.only if inputs.task else {}
-    part = [
-        reference
-        for reference in references
-        if all(label in reference.facets.get(facet, ()) for facet, label in only.items())
-    ]
-    if not part:
-        wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
-        raise InputError(f"{inputs.references}: no question with {wanted}")
-    return part
-
-
 BLOCKED = "[SAFETY_BLOCKED"
 """What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
 
@@ -321,14 +325,13 @@ def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Pre
 
 def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Prediction]:
     """As `answered`, of each raw answer with its options; many are read by several processes."""
-    flags = answers.flags
     for (text, _), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):
             yield Prediction(text, reason=Reason.MODEL_FAILED)
         elif text.startswith(BLOCKED):
             yield Prediction(text, reason=Reason.REFUSED)
         else:
-            yield Prediction(text, parsed, flags(text, parsed))
+            yield Prediction(text, parsed, answers.flags(text, parsed))
 
 
 def cut_off(text: object) -> bool:

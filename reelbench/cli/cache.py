@@ -16,7 +16,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, number_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from reelbench.llm.store import ModelReplies, ReplyStore
+    from reelbench.llm.store import ModelReplies, SqlStore
 
 app = App("Manage the stored replies of language models (REELBENCH_CACHE).")
 
@@ -57,8 +57,8 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
     """Copy replies from a file into a database, or back; skip what is already there."""
-    from reelbench.llm.copying import copy as copied_over
     from reelbench.llm.store import AwayError
+    from reelbench.llm.store import copy as copied_over
 
     with _opened(source) as store, _opened(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
@@ -97,7 +97,7 @@ def prune(
 
 
 @contextmanager
-def _opened(place: str | None, *, new: bool = False) -> "Generator[ReplyStore]":
+def _opened(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
     """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import is_address, open_store

@@ -16,7 +16,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.values import is_id, is_number
-from reelbench.tasks.curve.locales import LOCALES
+from reelbench.tasks.curve import SPEC
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
 
@@ -35,7 +35,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     for path in paths:
         for where, entry in entries(path):
             name = locale(entry, where)
-            unlisted |= {name} - set(LOCALES)
+            unlisted |= {name} - set(SPEC.languages)
             yield {
                 "id": entry["key"],
                 "video": video(entry, where),

@@ -7,16 +7,15 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import described
 from reelbench.tasks.curve import data
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
     PredictionSet,
     Reference,
-    UniqueIds,
     answered,
     join,
+    listed,
     references_of,
 )
 
@@ -55,25 +54,12 @@ def read_references(path: Path) -> list[Reference]:
 
 def read_predictions(spec: BenchmarkSpec, path: Path) -> dict[str, Prediction]:
     """Read predictions by key; InputError where one occurs twice."""
-    document = read_json_or_jsonl(path)
-    entries = document if isinstance(document, list) else [document]
-    if not entries:
-        raise InputError(f"{path}: no predictions in it; expected a line per question with {EXPECTED}")
     predictions: dict[str, Prediction] = {}
-    ids = UniqueIds()
-    for number, entry in enumerate(entries, start=1):
-        key = _key(entry, f"{path}: prediction {number}")
-        ids.add(key, f"{path}: prediction {number}")
+    for where, key, entry in listed(path, read_json_or_jsonl(path), "key", EXPECTED, lambda entry: "pred" not in entry):
+        if not isinstance(entry["pred"], str):
+            raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
         predictions[key] = answered(spec, entry["pred"])
     return predictions
-
-
-def _key(entry: Any, where: str) -> str:  # noqa: ANN401 - any JSON value
-    if not isinstance(entry, dict) or not {"key", "pred"} <= entry.keys():
-        raise InputError(f"{where} lacks what is expected, {EXPECTED}; found {described(entry)}")
-    if not isinstance(entry["pred"], str):
-        raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
-    return str(entry["key"])
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:

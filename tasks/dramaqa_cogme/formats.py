@@ -13,15 +13,14 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import described
 from reelbench.tasks.dramaqa_cogme import data
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
     PredictionSet,
     Reference,
-    UniqueIds,
     join,
+    listed,
     references_of,
 )
 
@@ -76,18 +75,8 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
             {"qid": qid, **value} if isinstance(value, dict) else {"qid": qid, "correct_idx": value}
             for qid, value in document.items()
         ]
-    entries = document if isinstance(document, list) else [document]
-    if not entries:
-        raise InputError(f"{path}: no predictions in it; expected one per question with {EXPECTED}")
     predictions: dict[str, Prediction] = {}
-    ids = UniqueIds()
-    for number, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict) or not {"qid", "correct_idx"} <= entry.keys():
-            raise InputError(
-                f"{path}: prediction {number} lacks what is expected, {EXPECTED}; found {described(entry)}"
-            )
-        qid = str(entry["qid"])
-        ids.add(qid, f"{path}: prediction {number}")
+    for _, qid, entry in listed(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
         predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)

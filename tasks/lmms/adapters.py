@@ -215,7 +215,8 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     if not sampling.decodes or sampling.form == "images":
         return {}, []
     adapter = ADAPTERS.get(model or "")
-    heard = _heard(model, sampling)
+    heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
+    heard = heard if model in LISTENERS and not sampling.keeps_sound else []
     if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
         why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
         if adapter is not None and adapter.needs:
@@ -228,7 +229,9 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []
-    wanted = _arguments(adapter, sampling)
+    frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
+    frames += frames % 2 if adapter.even else 0
+    wanted = {name: value.format(n=frames) for name, value in (adapter.video or adapter.arguments).items()}
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
     notes += heard
     own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}
@@ -242,16 +245,3 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         )
     passed = {name: value for name, value in wanted.items() if name == PASS_VIDEO and not as_it_is}
     return passed, notes
-
-
-def _heard(model: str | None, sampling: FrameSampling) -> list[str]:
-    if model not in LISTENERS or sampling.keeps_sound:
-        return []
-    return [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
-
-
-def _arguments(adapter: Adapter, sampling: FrameSampling) -> dict[str, str]:
-    frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
-    if adapter.even:
-        frames += frames % 2
-    return {name: value.format(n=frames) for name, value in (adapter.video or adapter.arguments).items()}

@@ -156,44 +156,38 @@ def _install() -> None:
             setattr(found, name, counted)
 
 
-def _of_videos(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        videos = original(self, *args, **kwargs)
-        clips_arrived([len(video) for video in videos])
-        return videos
+def _noting(
+    *, sent: Callable[[Any], None] | None = None, came: Callable[[Any], None] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what makes of a method one that notes the messages that it is given, or what it makes."""
 
-    return prepared
+    def noting(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def noted(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if sent is not None:
+                sent(kwargs["messages"] if "messages" in kwargs else args[0] if args else None)
+            made = original(self, *args, **kwargs)
+            if came is not None:
+                came(made)
+            return made
 
+        return noted
 
-def _of_pictures(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def prepared(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        images = original(self, *args, **kwargs)
-        pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
-        return images
-
-    return prepared
-
-
-def _of_messages(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def sent(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        message_sent(kwargs.get("messages"))
-        return original(self, *args, **kwargs)
-
-    return sent
+    return noting
 
 
-def _of_batch(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def sent(self: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        several = isinstance(messages, list) and bool(messages) and isinstance(messages[0], list)
-        for message in messages if several else [messages]:
-            message_sent(message)
-        return original(self, messages, *args, **kwargs)
+def _of_videos(videos: Any) -> None:  # noqa: ANN401 - arrays
+    clips_arrived([len(video) for video in videos])
 
-    return sent
+
+def _of_pictures(images: Any) -> None:  # noqa: ANN401 - arrays, or lists of them
+    pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
+
+
+def _of_messages(messages: Any) -> None:  # noqa: ANN401 - a conversation, or a list of them
+    several = isinstance(messages, list) and messages and isinstance(messages[0], list)
+    for one in messages if several else [messages]:
+        message_sent(one)
 
 
 def _stored(original: Callable[..., str]) -> Callable[..., str]:
@@ -224,9 +218,14 @@ _COMPLETIONS = "openai.resources.chat.completions.completions"
 _PLACES = (
     (_MESSAGES, "ChatMessages", "encode_image", _stored),
     (_MESSAGES, "ChatMessages", "to_openai_messages", _with_stored),
-    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _of_videos),
-    ("transformers.image_processing_utils", "BaseImageProcessor", "_prepare_image_like_inputs", _of_pictures),
-    (_COMPLETIONS, "Completions", "create", _of_messages),
-    (_COMPLETIONS, "AsyncCompletions", "create", _of_messages),
-    ("vllm.entrypoints.llm", "LLM", "chat", _of_batch),
+    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _noting(came=_of_videos)),
+    (
+        "transformers.image_processing_utils",
+        "BaseImageProcessor",
+        "_prepare_image_like_inputs",
+        _noting(came=_of_pictures),
+    ),
+    (_COMPLETIONS, "Completions", "create", _noting(sent=_of_messages)),
+    (_COMPLETIONS, "AsyncCompletions", "create", _noting(sent=_of_messages)),
+    ("vllm.entrypoints.llm", "LLM", "chat", _noting(sent=_of_messages)),
 )

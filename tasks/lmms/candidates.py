@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.rows import Row
 from reelbench.scoring import aggregation
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
         raise ReelbenchError(no_beams)
     written = text_of(answer).strip()
     texts = [""]
-    for decoded in _decodings(tokenizer_of(adapter), search.sequences):
+    for how in ({"clean_up_tokenization_spaces": False}, {}):  # the ways in which adapters turn tokens into text
+        decoded = tokenizer_of(adapter).batch_decode(search.sequences, skip_special_tokens=True, **how)
         texts = [text.strip() for text in decoded]
         if texts[0] == written:
             return texts
@@ -84,7 +86,12 @@ class _Search:
         sequences = getattr(out, "sequences", out)
         if len(sequences) != self._k:
             raise ReelbenchError(f"{len(sequences)} sequences where {self._k} beams of one question were asked for")
-        self.sequences = _continued(sequences, prompt_ids(args, kwargs))
+        prompt = prompt_ids(args, kwargs)
+        self.sequences = sequences
+        # Models return the prompt too, unless they were given embeddings of it.
+        if prompt is not None and sequences.shape[1] >= (length := prompt.shape[1]):
+            repeated = bool((sequences[0, :length] == prompt[0]).all())
+            self.sequences = sequences[:, length:] if repeated else sequences
         if sequences is out:
             return sequences[:1]
         out.sequences = sequences[:1]
@@ -94,15 +101,6 @@ class _Search:
 def prompt_ids(args: Sequence[Any], kwargs: Any) -> Any:  # noqa: ANN401 - a tensor, imported late
     """Return the prompt's tokens, 1 × length, of a call of `generate`; None where it was given embeddings."""
     return kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
-
-
-def _continued(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tensors
-    # Models return the prompt too, unless they were given embeddings of it.
-    if prompt is None:
-        return sequences
-    length = prompt.shape[1]
-    repeated = sequences.shape[1] >= length and bool((sequences[0, :length] == prompt[0]).all())
-    return sequences[:, length:] if repeated else sequences
 
 
 def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
@@ -115,10 +113,11 @@ def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
     raise ReelbenchError(f"{type(adapter).__name__} has no tokenizer of Hugging Face's that is known here")
 
 
-def _decodings(tokenizer: Any, sequences: Any) -> Iterator[list[str]]:  # noqa: ANN401 - Hugging Face's
-    """Yield the sequences as text in the ways in which adapters turn them into text."""
-    yield tokenizer.batch_decode(sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    yield tokenizer.batch_decode(sequences, skip_special_tokens=True)
+def row_of(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401 - lmms-eval's model
+    """Return the row that a request is about."""
+    arguments: tuple[Any, ...] = request.args
+    number, task, split = arguments[-3:]
+    return adapter.task_dict[task][split][number]
 
 
 def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult

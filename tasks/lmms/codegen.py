@@ -43,16 +43,12 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
 
 
-def _function(spec: BenchmarkSpec, name: str) -> Function:
-    return Function(f"{spec.package}.lmms.{name}")
-
-
 def _shared(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return the keys that a benchmark's tasks share; without `task:`, so lmms-eval takes it for no task."""
     return {
         "dataset_kwargs": {"load_from_disk": True},
         "output_type": "generate_until",
-        **{name: _function(spec, name) for name in FUNCTIONS if name != "aggregate"},
+        **{name: Function(f"{spec.package}.lmms.{name}") for name in FUNCTIONS if name != "aggregate"},
         **_generation(spec.tasks[0]),
         "filter_list": [
             {"name": "none", "filter": [{"function": Function("reelbench.tasks.lmms.candidates.AllAnswers")}]}
@@ -68,7 +64,7 @@ def _own(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
     config: dict[str, Any] = {"task": task.name}
     if task.tags:
         config["tag"] = list(task.tags)
-    config |= {"dataset_path": _function(spec, name_of_rows(task)), "test_split": task.split}
+    config |= {"dataset_path": Function(f"{spec.package}.lmms.{name_of_rows(task)}"), "test_split": task.split}
     if task.prompt is not None:
         config["lmms_eval_specific_kwargs"] = {"default": {"prompt": task.prompt}}
     if task.max_new_tokens != spec.tasks[0].max_new_tokens:
@@ -85,7 +81,7 @@ def _generation(task: TaskSpec) -> dict[str, Any]:
 
 
 def _metrics(spec: BenchmarkSpec, names: list[str]) -> dict[str, Any]:
-    how = {"aggregation": _function(spec, "aggregate"), "higher_is_better": True}
+    how = {"aggregation": Function(f"{spec.package}.lmms.aggregate"), "higher_is_better": True}
     return {"metric_list": [{"metric": name, **how} for name in names]}
 
 
@@ -96,7 +92,11 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the files' texts by name."""
     included = {"include": shared_name(spec)}
     tasks = {f"{task.name}.yaml": _yaml({**included, **_own(spec, task)}) for task in spec.tasks}
-    return {"lmms.py": _module(spec), shared_name(spec): _yaml(_shared(spec)), **tasks}
+    parent, _, name = spec.package.rpartition(".")
+    benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
+    imports = "\n".join(sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"]))
+    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(benchmark.SPEC)\n\n'
+    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", shared_name(spec): _yaml(_shared(spec)), **tasks}
 
 
 def shared_name(spec: BenchmarkSpec) -> str:
@@ -110,17 +110,6 @@ def shared_name(spec: BenchmarkSpec) -> str:
 def _yaml(config: dict[str, Any]) -> str:
     text = yaml.dump(config, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
     return f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
-
-
-def _module(spec: BenchmarkSpec) -> str:
-    parent, _, name = spec.package.rpartition(".")
-    benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
-    imports = sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"])
-    return (
-        f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n'
-        + "\n".join(imports)
-        + "\n\nTASK = LmmsTask(benchmark.SPEC)\n\n__getattr__ = TASK.named\n"
-    )
 
 
 def write(package: str) -> list[Path]:
@@ -150,13 +139,17 @@ def index() -> dict[str, dict[str, Any]]:
     return entries
 
 
+_made = cache(lambda _, name: LmmsTask(discovery.get(name)))
+"""The tasks' functions by file and id: of another file, another benchmark."""
+
+
 def config(name: str) -> dict[str, Any] | None:
     """Return the configuration of a task that a file declares; None for any other task."""
     known = discovery.find_task(name)
     if known is None or not known[0].file:
         return None
     spec, task = known
-    functions = _functions(spec.file, spec.id)
+    functions: LmmsTask = _made(spec.file, spec.id)
 
     def resolved(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
         if isinstance(value, Function):
@@ -167,12 +160,6 @@ def config(name: str) -> dict[str, Any] | None:
         return [resolved(part) for part in value] if isinstance(value, list) else value
 
     return resolved({**_shared(spec), **_own(spec, task)})
-
-
-@cache
-def _functions(file: str, name: str) -> LmmsTask:
-    del file  # of another file, another benchmark
-    return LmmsTask(discovery.get(name))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,12 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
         if model in reads_once and shared is not None:
             return SentenceLogprobs(tokens, shared)
         whole = _whole(model, inputs, tokens)
-        reads_once[model] = shared is not None and _same(model, shared, whole)
+        rounding = max(1e-4, 10 * torch.finfo(next(model.parameters()).dtype).eps)
+        reads_once[model] = shared is not None and all(
+            abs(a - b) <= rounding
+            for ours, theirs in zip(shared, whole, strict=True)
+            for a, b in zip(ours, theirs, strict=True)
+        )
         return SentenceLogprobs(tokens, whole)
 
 
@@ -66,14 +71,6 @@ def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 def _of_tokens(part: Any, prompt: Any) -> bool:  # noqa: ANN401 - tensors
     """Whether a part of a prompt's inputs has something for each of its tokens."""
     return getattr(part, "shape", ())[:2] == prompt.shape
-
-
-def _same(model: Any, shared: list[list[float]], whole: list[list[float]]) -> bool:  # noqa: ANN401
-    import torch
-
-    rounding = max(1e-4, 10 * torch.finfo(next(model.parameters()).dtype).eps)
-    pairs = zip(shared, whole, strict=True)
-    return all(abs(a - b) <= rounding for ours, theirs in pairs for a, b in zip(ours, theirs, strict=True))
 
 
 def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401

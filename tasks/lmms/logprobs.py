@@ -26,15 +26,16 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
         ReelbenchError: The adapter has no such call, or what it calls can't say.
     """
     name = type(adapter).__name__
-    kind = _call_of(adapter)
+    kind = call_of(adapter)
     if kind is _GenerateCall:
         call: _Intercepted = _GenerateCall(adapter, sentences)
         with replaced(adapter.model, "generate", call):
-            answer = _one(ask(adapter, [request]))
+            [given] = ask(adapter, [request])
     else:
         twin = copy.copy(adapter)  # another question may be under way
         twin.client = call = kind(adapter.client, sentences)
-        answer = _one(ask(twin, [request]))
+        [given] = ask(twin, [request])
+    answer = text_of(given)
     if call.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {call.problem}")
     if call.result is not None:
@@ -49,12 +50,8 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
 _NEEDED = "they need a model of Hugging Face's that is asked by `generate`, or a server of vLLM's (`--model openai`)"
 
 
-def check(adapter: Any) -> None:  # noqa: ANN401 - lmms-eval's model
-    """Raise ReelbenchError where an adapter makes no call that is known here, before it is asked anything."""
-    _call_of(adapter)
-
-
-def _call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401
+def call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401 - lmms-eval's model
+    """Return what stands in for an adapter's last call; ReelbenchError where it makes none that is known here."""
     if callable(getattr(getattr(adapter, "model", None), "generate", None)):
         return _GenerateCall
     client = getattr(adapter, "client", None)
@@ -68,11 +65,6 @@ def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
     """Return the most questions that an adapter may be asked at a time: several where each has a client of its own."""
     served = hasattr(getattr(getattr(adapter, "client", None), "chat", None), "completions")
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
-
-
-def _one(answers: Sequence[Any]) -> str:
-    [answer] = answers
-    return text_of(answer)
 
 
 class _Intercepted:
@@ -97,10 +89,11 @@ class _GenerateCall(_Intercepted):
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
         tokenizer = tokenizer_of(self._asked)
-        if (tag := _opened(tokenizer.decode(prompt[0, -_TAIL:].tolist()))) is not None:
+        ended = tokenizer.decode(prompt[0, -_TAIL:].tolist())
+        if (tag := re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", ended)) is not None:
             self.problem = (
-                f"its prompt ends in {tag}, so a sentence would be scored as its first thought; turn its thinking off "
-                "(--model_args enable_thinking=False)"
+                f"its prompt ends in {tag[1]}, so a sentence would be scored as its first thought; turn its "
+                "thinking off (--model_args enable_thinking=False)"
             )
             raise ReelbenchError(self.problem)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
@@ -121,12 +114,6 @@ class _GenerateCall(_Intercepted):
 
 _TAIL = 16
 """Tokens at a prompt's end among which a tag that opens its reasoning stands."""
-
-
-def _opened(text: str) -> str | None:
-    """Return the tag with which a prompt opens the model's reasoning and doesn't close it."""
-    tag = re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", text)
-    return tag[1] if tag is not None else None
 
 
 class _ServerCall(_Intercepted):
@@ -153,22 +140,19 @@ class _ServerCall(_Intercepted):
             if getattr(replies[-1], "prompt_logprobs", None) is None:
                 self.problem = "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
                 return bare
-        self.result, self.problem = _after(bare, replies)
+        prompt = list(getattr(bare, "prompt_token_ids", None) or ())
+        if not prompt:
+            self.problem = "this server doesn't say a prompt's tokens (vLLM's `return_token_ids`)"
+            return bare
+        tokens: list[list[int]] = []
+        logprobs: list[list[float]] = []
+        for reply in replies:
+            ids = list(reply.prompt_token_ids or [])
+            if ids[: len(prompt)] != prompt:
+                self.problem = "its chat template writes the prompt otherwise where an answer follows"
+                return bare
+            tokens.append(ids[len(prompt) :])
+            places = range(len(prompt), len(ids))
+            logprobs.append([reply.prompt_logprobs[place][str(ids[place])]["logprob"] for place in places])
+        self.result = SentenceLogprobs(tokens, logprobs)
         return bare
-
-
-def _after(bare: Any, replies: Sequence[Any]) -> tuple[SentenceLogprobs | None, str | None]:  # noqa: ANN401 - vLLM's
-    """Return each last turn's log-likelihood after the prompt that `bare` answers, or why it is unknown."""
-    prompt = getattr(bare, "prompt_token_ids", None)
-    if prompt is None:
-        return None, "this server doesn't say a prompt's tokens (vLLM's `return_token_ids`)"
-    prompt = list(prompt)
-    tokens, logprobs = [], []
-    for reply in replies:
-        ids = list(reply.prompt_token_ids or [])
-        if ids[: len(prompt)] != prompt:
-            return None, "its chat template writes the prompt otherwise where an answer follows"
-        tokens.append(ids[len(prompt) :])
-        places = range(len(prompt), len(ids))
-        logprobs.append([reply.prompt_logprobs[place][str(ids[place])]["logprob"] for place in places])
-    return SentenceLogprobs(tokens, logprobs), None

@@ -21,7 +21,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import aggregation, answers, option_scores
 from reelbench.tasks.lmms import logprobs
-from reelbench.tasks.lmms.candidates import FAILED, Ask, text_of
+from reelbench.tasks.lmms.candidates import FAILED, Ask, row_of, text_of
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.submissions import Prediction
 
@@ -38,10 +38,10 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
     Raises:
         ReelbenchError: The adapter can't give them, or its server doesn't.
     """
-    row, words = _row(adapter, request), task.options
+    row, words = row_of(adapter, request), task.options
     assert words is not None  # noqa: S101 - the caller asks for such tasks only
     answering = Answering.parse(row[ANSWERING])
-    logprobs.check(adapter)
+    logprobs.call_of(adapter)
     located, span = None, None
     if answering.span == "predicted":
         [answer] = ask(adapter, [_reworded(adapter, request, prompt_of(spec, row, words.locate))])
@@ -88,12 +88,6 @@ def compared_anew(
         raise InputError(f"answering {answering}: {task.name} was run with span={run.span}; run it again for another")
     chosen = replace(answering, span=run.span)
     return replace(data, answering=str(chosen)), [option_scores.rescored(item, chosen) for item in items]
-
-
-def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401
-    arguments: tuple[Any, ...] = request.args
-    number, task, split = arguments[-3:]
-    return adapter.task_dict[task][split][number]
 
 
 def _again(request: "Instance", replaced: Mapping[int, Any] | None = None) -> "Instance":

@@ -114,30 +114,22 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
     """
     ours = wanted_tasks(arguments)
     videos = videos and (sampling is None or sampling.kind != "none")
-    lacking = {name: why for name in sorted(ours) if (why := _lacking(name, videos=videos)) is not None}
-    if not ours or len(lacking) < len(ours) or _others(arguments):
+    lacking: dict[str, str] = {}
+    for name in sorted(ours):
+        try:
+            located = locate(name)
+        except DataUnavailableError as error:
+            lacking[name] = str(error)
+            continue
+        library = Library(located.spec, located.split)
+        rows = located.read() if videos and not is_mini(located.split) else []
+        if rows and not any(library.find(row) for row in rows):
+            where = where_looked(located.spec, library.missing(rows[:1]))
+            lacking[name] = f"none of its videos is here {where}"
+    others = any(name and discovery.find_task(name) is None and not _tagged(name) for name in _tasks(arguments))
+    if not ours or len(lacking) < len(ours) or others:
         return
     raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
-
-
-def _lacking(name: str, *, videos: bool) -> str | None:
-    try:
-        located = locate(name)
-    except DataUnavailableError as error:
-        return str(error)
-    if not videos or is_mini(located.split):
-        return None
-    library = Library(located.spec, located.split)
-    rows = located.read()
-    if any(library.find(row) for row in rows):
-        return None
-    return f"none of its videos is here {where_looked(located.spec, library.missing(rows[:1]))}"
-
-
-def _others(arguments: list[str]) -> bool:
-    """Whether the arguments name tasks of other people too."""
-    names = (part.strip() for part in (option_value(arguments, "--tasks") or "").split(","))
-    return any(name and discovery.find_task(name) is None and not _tagged(name) for name in names)
 
 
 def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:

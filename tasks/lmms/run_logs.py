@@ -113,15 +113,24 @@ def logged_items(path: Path) -> LoggedItems:
     delivered: str | None = None
     judged: dict[str, Verdict] = {}
     judges: dict[str, JudgeRecord] = {}
-    # Several processes log theirs one after the other.
-    for number, line in sorted(read_jsonl(path), key=lambda logged: _place(logged[1])):
+
+    def place(logged: tuple[int, Any]) -> int:
+        there = logged[1].get("doc_id") if isinstance(logged[1], dict) else None
+        return there if isinstance(there, int) else 0
+
+    for number, line in sorted(read_jsonl(path), key=place):  # several processes log theirs one after the other
         detail = _detail_of(line)
         if detail is None:
             raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
         try:
             logged = _Detail.model_validate(detail)
             sample = logged.sample
-            item = _item(sample, logged.question).model_copy(update={"tokens": _tokens(line, sample)})
+            # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
+            reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
+            ended = reason is None and cut_off(sample.prediction)
+            item = sample.item(logged.question, Reason.CUT_OFF if ended else reason)
+            more = {"tokens": _tokens(line, sample)} | ({"flags": ()} if ended else {})
+            item = item.model_copy(update=more)
             record = {name: value for name, value in (logged.judge or {}).items() if name != "process"}
             judge = JudgeRecord.model_validate(record) if logged.judge else None
         except ValidationError as error:
@@ -147,11 +156,6 @@ def _detail_of(line: object) -> dict[str, Any] | None:
     """Return the detail that our task put into a line of the log; None where there is none."""
     values = line.values() if isinstance(line, dict) else ()
     return next((value for value in values if isinstance(value, dict) and "sample" in value), None)
-
-
-def _place(line: object) -> int:
-    place = line.get("doc_id") if isinstance(line, dict) else None
-    return place if isinstance(place, int) else 0
 
 
 _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_tokens": "reasoning"}
@@ -180,25 +184,22 @@ def raw_replies(path: Path) -> dict[str, str]:
         detail = _detail_of(line)
         if detail is None:
             continue
-        reply = line.get("resps", line.get("filtered_resps"))
-        while isinstance(reply, list) and reply:
-            reply = reply[0]
-        if isinstance(reply, str):
+        if (reply := reply_of(line)) is not None:
             replies[detail["sample"]["id"]] = reply
     return replies
+
+
+def reply_of(line: Mapping[str, Any]) -> str | None:
+    """Return all that the model wrote, from a line of the log; None where there is no text."""
+    reply = line.get("resps", line.get("filtered_resps"))
+    while isinstance(reply, list) and reply:
+        reply = reply[0]
+    return reply if isinstance(reply, str) else None
 
 
 def _progress(record: JudgeRecord) -> tuple[int, int]:
     # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
     return sum(record.returned.values()), record.calls + record.cached
-
-
-def _item(sample: Sample, question: str) -> Item:
-    # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
-    reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
-    if reason is None and cut_off(sample.prediction):
-        return sample.item(question, Reason.CUT_OFF).model_copy(update={"flags": ()})
-    return sample.item(question, reason)
 
 
 def data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
@@ -277,30 +278,6 @@ def _parsed_args(given: object) -> dict[str, Any]:
     return without_folders(without_secrets(shown))
 
 
-def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return the sampling in a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones."""
-    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
-    model = document.get("config", {}).get("model")
-    spec = kwargs.get(model, kwargs.get("default", {})).get("frames") or kwargs.get("frames")
-    return str(FrameSampling.parse(str(spec))) if spec else "native"
-
-
-def _prompts(spec: BenchmarkSpec, task: TaskSpec, data: DataName) -> str:
-    """Return the hash of what a run asked: of two prompts, where the span was asked for by itself, that of both."""
-    asked = prompt_sha256(spec, task.prompt)
-    if data.answering is None or Answering.parse(data.answering).span != "predicted" or task.options is None:
-        return asked
-    return sha256(f"{asked}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
-
-
-def _candidates(data: DataName, task_config: Mapping[str, Any], generation: Mapping[str, Any]) -> str | None:
-    """Return the spec of a run's candidates; samples may have been asked for by lmms-eval's own `--repeats`."""
-    repeats = task_config.get("repeats") or 1
-    if repeats == 1:
-        return data.candidates
-    return f"sample:{repeats},t={float(generation.get('temperature') or 0):g}"
-
-
 def settings_of(
     spec: BenchmarkSpec,
     document: Mapping[str, Any],
@@ -315,10 +292,19 @@ def settings_of(
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)
     delivered, heard = (run.delivered, run.heard) if run is not None else (None, ())
-    sampling = FrameSampling.parse(delivered or data.frames or _yaml_frames(task_config, document))
+    # In a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones.
+    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
+    in_yaml = kwargs.get(config.get("model"), kwargs.get("default", {})).get("frames") or kwargs.get("frames")
+    sampling = FrameSampling.parse(str(delivered or data.frames or in_yaml or "native"))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
+    # Samples may have been asked for by lmms-eval's own `--repeats`.
+    repeats, temperature = task_config.get("repeats") or 1, float(generation.get("temperature") or 0)
+    prompt = prompt_sha256(spec, task.prompt)
+    if data.answering is not None and task.options and Answering.parse(data.answering).span == "predicted":
+        # Where the span was asked for by itself, two prompts were.
+        prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
     return SettingsRecord(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=frames_given(samples),
@@ -326,9 +312,9 @@ def settings_of(
         audio=sound(sampling, heard) if heard else None,
         label=data.label,
         language=data.language,
-        candidates=_candidates(data, task_config, generation),
+        candidates=data.candidates if repeats == 1 else f"sample:{repeats},t={temperature:g}",
         answering=data.answering,
-        prompt_sha256=_prompts(spec, task, data),
+        prompt_sha256=prompt,
         generation=generation,
         seed=config.get("random_seed"),
         limit=config.get("limit"),

@@ -10,17 +10,16 @@ import ast
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import first_line
-from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import arrivals
-from reelbench.tasks.lmms.candidates import FAILED, Ask, text_of
+from reelbench.tasks.lmms.candidates import FAILED, Ask, row_of, text_of
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -75,7 +74,9 @@ def swallowing_lines(file: str) -> Mapping[int, Swallowing]:
         elif isinstance(node, ast.ExceptHandler) and not raises(node.body):
             place = f"{name}:{function}"
             for call in ast.walk(node):
-                if isinstance(call, ast.Call) and _logs(call) and place not in HARMLESS:
+                if place in HARMLESS or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                    continue
+                if call.func.attr in _LEVELS and "log" in ast.unparse(call.func.value):
                     for line in range(call.lineno, (call.end_lineno or call.lineno) + 1):
                         found[line] = Swallowing(place, _tries_again(loop))
         for child in ast.iter_child_nodes(node):
@@ -93,10 +94,6 @@ def raises(body: Sequence[ast.stmt]) -> bool:
         if isinstance(statement, ast.If) and statement.orelse and raises(statement.body) and raises(statement.orelse):
             return True
     return False
-
-
-def _logs(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _LEVELS and "log" in ast.unparse(call.func.value)
 
 
 def _tries_again(loop: ast.AST | None) -> bool:
@@ -120,7 +117,8 @@ class _Watch:
     """What is noticed of an adapter while it is asked; all threads' failures, if they can be its requests'."""
 
     def __init__(self, adapter: Any) -> None:  # noqa: ANN401 - lmms-eval's model
-        self._batch = max(1, _whole(getattr(adapter, "batch_size", 1)))
+        batch = getattr(adapter, "batch_size", 1)
+        self._batch = max(1, batch) if isinstance(batch, int) else 1
         modules = (sys.modules.get(part.__module__) for part in type(adapter).__mro__)
         loggers = (getattr(module, "eval_logger", None) for module in modules)
         self._loggers = {logger for logger in loggers if isinstance(logger, logging.Logger)}
@@ -131,9 +129,17 @@ class _Watch:
         """Notice what is logged meanwhile, by loguru and by the adapter's own logger, whatever these show."""
         from loguru import logger
 
-        sink = logger.add(self._from_loguru, level=0, format="{message}", catch=False)
+        def of_loguru(message: Any) -> None:  # noqa: ANN401 - loguru's
+            record = message.record
+            self._notice(record["file"].path, record["line"], record["message"])
+
+        def noting(record: logging.LogRecord, shown: int) -> bool:
+            self._notice(record.pathname, record.lineno, record.getMessage())
+            return record.levelno >= shown
+
+        sink = logger.add(of_loguru, level=0, format="{message}", catch=False)
         levels = {ours: (ours.level, ours.getEffectiveLevel()) for ours in self._loggers}
-        filters = {ours: self._filter(shown) for ours, (_, shown) in levels.items()}
+        filters = {ours: partial(noting, shown=shown) for ours, (_, shown) in levels.items()}
         for ours, noting in filters.items():
             ours.addFilter(noting)
             ours.setLevel(1)
@@ -146,17 +152,6 @@ class _Watch:
                 ours.removeFilter(noting)
                 ours.setLevel(levels[ours][0])
 
-    def _from_loguru(self, message: Any) -> None:  # noqa: ANN401 - loguru's
-        record = message.record
-        self._notice(record["file"].path, record["line"], record["message"])
-
-    def _filter(self, shown: int) -> Callable[[logging.LogRecord], bool]:
-        def noting(record: logging.LogRecord) -> bool:
-            self._notice(record.pathname, record.lineno, record.getMessage())
-            return record.levelno >= shown
-
-        return noting
-
     def _notice(self, file: str, line: int, message: str) -> None:
         swallowing = swallowing_lines(file).get(line)
         if swallowing is None:
@@ -165,10 +160,6 @@ class _Watch:
         words = first_line(error) if error is not None and str(error).strip() else first_line(ValueError(message))
         name = f"{type(error).__name__}: " if error is not None else ""
         self.noticed.append(Noticed(f"{name}{words}"[:300], swallowing.retried, arrivals.latest(self._batch)))
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 1
 
 
 def failed(words: str) -> str:
@@ -235,7 +226,7 @@ def _mend(adapter: Any, requests: "Sequence[Instance]", given: list[Any], notice
         unsure |= set(one.rows) if len(one.rows) > 1 else set()
     for number, request in enumerate(requests):
         empty = not text_of(given[number]).strip()
-        key = arrivals.key_of(_row(adapter, request))
+        key = arrivals.key_of(row_of(adapter, request))
         if key in unsure or (unknown and empty):
             given[number] = _alone(adapter, request, ask)
         elif key in sure and (failure := _failure(sure[key], empty=empty)):
@@ -262,9 +253,3 @@ def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 
     if words is None and len(given) != 1:
         words = f"it gave {len(given)} answers to one question"
     return failed(words) if words is not None else answer
-
-
-def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401 - lmms-eval's model
-    arguments: tuple[Any, ...] = request.args
-    number, task, split = arguments[-3:]
-    return adapter.task_dict[task][split][number]

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
@@ -152,11 +152,16 @@ class LmmsTask:
             sampling = frames.sampling()
             frames.check_times(sampling)
             task = self._task(data.task)
-            dataset = _asked_as_chosen(_named(dataset, data.task), task)
+            if (named := QuestionIds.from_environment()) is not None:
+                named.check(dataset["id"], data.task)
+                dataset = _kept(dataset, named.ids)
+            dataset = _asked_as_chosen(dataset, task)
             if task.reasoned:
                 dataset = _with_cues(dataset)
             self._translations = Translations.from_environment()
-            dataset = _translated(self.spec, dataset, self._translations)
+            if self._translations is not None:
+                absent = self._translations.lacking(self.spec, dataset)  # type: ignore[arg-type] - rows are dicts
+                dataset = _kept(dataset, set(dataset["id"]) - absent)
             if (lacking := library.check_subtitles(dataset, sampling)) is not None:  # type: ignore[arg-type] - rows are dicts
                 log.warning("%s: %s", data.task, lacking)
         except InputError as error:
@@ -186,8 +191,7 @@ class LmmsTask:
             len(dataset),
             where,
         )
-        gone = {row.id for row in missing}
-        return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in gone])
+        return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
 
     def _lacking(self, name: str, dataset: "Dataset") -> str | None:
         """Say which column the task's prompt needs and no row has: a file that was not joined."""
@@ -317,13 +321,9 @@ def _arrived(doc: Row, shown: Shown) -> int | Literal["unknown"] | None:
     return None if len(shown.timestamps) - number in {0, shown.padding} else number
 
 
-def _named(dataset: "Dataset", task: str) -> "Dataset":
-    """Return the questions that the environment names, in the data's order; InputError where one is not there."""
-    named = QuestionIds.from_environment()
-    if named is None:
-        return dataset
-    named.check(dataset["id"], task)
-    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in named.ids])
+def _kept(dataset: "Dataset", ids: Container[str]) -> "Dataset":
+    """Return the questions with these ids, in the data's order."""
+    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in ids])
 
 
 def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
@@ -342,22 +342,12 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
     return dataset.add_column(option_scores.ANSWERING, [stated] * len(dataset))  # type: ignore[call-arg] - see `_with_cues`
 
 
-def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":
-    """Leave out the questions that are not there in the language."""
-    if translations is None:
-        return dataset
-    lacking = translations.lacking(spec, dataset)  # type: ignore[arg-type] - a dataset's rows are dicts
-    if not lacking:
-        return dataset
-    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in lacking])
-
-
 def _with_cues(dataset: "Dataset") -> "Dataset":
     """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
     cues = Cues.from_environment()
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
-    kept = dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in cues.by_id])
+    kept = _kept(dataset, cues.by_id)
     if not len(kept):
         raise InputError(f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}")
     return kept.add_column(CUE, [cues.by_id[row_id] for row_id in kept["id"]])  # type: ignore[call-arg]

@@ -18,6 +18,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import choice
+from reelbench.tasks.lmms.run_logs import reply_of
 from reelbench.tasks.submissions import answered, cut_off
 
 _IDS = ("id", "key", "qid", "question_id")
@@ -75,7 +76,7 @@ def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinIte
     Raises:
         InputError: A line is about none of the rows, or has no answer.
     """
-    matching = _Matching(known)
+    by_id = {row["id"]: row for row in known}
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     readings: dict[str, tuple[str, str] | None] = {}
@@ -83,35 +84,32 @@ def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinIte
         where = f"{path}, line {number}"
         if not is_object(line):
             raise InputError(f"{where}: no sample of lmms-eval")
-        row = matching.row(line)
+        row = _row(line, known, by_id)
         if row is None:
             raise InputError(f"{where}: is about no question of {spec.id}; is the data of the same release?")
+        text = reply_of(line)
+        if text is None:
+            raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
         if row["id"] in items:
             duplicate.append(row["id"])
-        items[row["id"]] = item = _item(spec, row, _reply(line, where))
+        items[row["id"]] = item = _item(spec, row, text)
         readings[row["id"]] = _readings(item, line)
     known_readings = {name: pair for name, pair in readings.items() if pair is not None}
     differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]
     return TwinItems(list(items.values()), duplicate, len(known_readings), differing)
 
 
-class _Matching:
-    """Finds the row that a line is about."""
-
-    def __init__(self, known: Sequence[Row]) -> None:
-        self._rows = known
-        self._by_id = {row["id"]: row for row in known}
-
-    def row(self, line: _Line) -> Row | None:
-        for details in _details(line):
-            for name in _IDS:
-                if str(details.get(name)) in self._by_id:
-                    return self._by_id[str(details[name])]
-        prompt, place = str(line.get("input") or ""), line.get("doc_id")
-        if isinstance(place, int) and 0 <= place < len(self._rows) and _asks(prompt, self._rows[place]):
-            return self._rows[place]
-        asked = [row for row in self._rows if _asks(prompt, row)]
-        return asked[0] if len(asked) == 1 else None
+def _row(line: _Line, known: Sequence[Row], by_id: Mapping[str, Row]) -> Row | None:
+    """Return the row that a line is about."""
+    for details in _details(line):
+        for name in _IDS:
+            if str(details.get(name)) in by_id:
+                return by_id[str(details[name])]
+    prompt, place = str(line.get("input") or ""), line.get("doc_id")
+    if isinstance(place, int) and 0 <= place < len(known) and _asks(prompt, known[place]):
+        return known[place]
+    asked = [row for row in known if _asks(prompt, row)]
+    return asked[0] if len(asked) == 1 else None
 
 
 def _asks(prompt: str, row: Row) -> bool:
@@ -121,16 +119,6 @@ def _asks(prompt: str, row: Row) -> bool:
 
 def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
     return (value for value in line.values() if is_object(value))
-
-
-def _reply(line: _Line, where: str) -> str:
-    """Return all that the model wrote; lmms-eval's own cleaning may have shortened it."""
-    reply = line.get("resps", line.get("filtered_resps"))
-    while isinstance(reply, list) and reply:
-        reply = reply[0]
-    if not isinstance(reply, str):
-        raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
-    return reply
 
 
 def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:

@@ -10,7 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
@@ -20,9 +20,6 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.arrivals import StoredPicture
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 log = logging.getLogger("reelbench")
 
@@ -61,18 +58,16 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
             items.append({"type": "text", "text": piece})
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
+        elif piece.kind == "image_url" and sent_on and isinstance(piece.data, Path):
+            items.append({"type": "image", "url": StoredPicture.of(piece)})
         elif piece.kind == "image_url" and isinstance(piece.data, Path):
-            items.append({"type": "image", "url": StoredPicture.of(piece) if sent_on else _opened(piece.data)})
+            from PIL import Image
+
+            image = Image.open(piece.data)
+            items.append({"type": "image", "url": image if image.mode == "RGB" else image.convert("RGB")})
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
-
-
-def _opened(path: Path) -> "Image":
-    from PIL import Image
-
-    image = Image.open(path)
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 class Frames:

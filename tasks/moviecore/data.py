@@ -44,12 +44,22 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     `named` says whether the id is the file's own, or made of the video and the question's place.
     """
     document = read_json_or_jsonl(path)
-    if isinstance(document, list):
-        entries = [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(document, start=1)]
-    elif isinstance(document, dict):
-        entries = list(_keyed(path, document))
-    else:
+    if not isinstance(document, list | dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object or a list of questions")
+    listed = document if isinstance(document, list) else ()
+    entries: list[tuple[str, str | None, Any]] = []
+    entries += [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(listed, start=1)]
+    for key, value in document.items() if isinstance(document, dict) else ():
+        if isinstance(value, list):  # keyed by video
+            entries += [(f"{path}: {key!r}, question {n}", key, entry) for n, entry in enumerate(value, start=1)]
+        elif isinstance(value, dict):  # keyed by question id, "<video>_<n>"
+            video = value.get("video") or key.rpartition("_")[0] or key
+            entries.append((f"{path}: {key!r}", video, {"question_id": key, **value}))
+        else:
+            raise InputError(
+                f"{path}: {key!r} holds a {type(value).__name__}, expected a question with {EXPECTED}, or a video's "
+                "list of them"
+            )
     ordinals: dict[str, int] = {}
     for where, key, entry in entries:
         if not isinstance(entry, dict):
@@ -60,20 +70,6 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         ordinals[video] = ordinals.get(video, 0) + 1
         own = entry.get("question_id") or entry.get("id")
         yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
-
-
-def _keyed(path: Path, document: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    for key, value in document.items():
-        if isinstance(value, list):  # keyed by video
-            yield from ((f"{path}: {key!r}, question {n}", key, entry) for n, entry in enumerate(value, start=1))
-        elif isinstance(value, dict):  # keyed by question id, "<video>_<n>"
-            video = value.get("video") or key.rpartition("_")[0] or key
-            yield f"{path}: {key!r}", video, {"question_id": key, **value}
-        else:
-            raise InputError(
-                f"{path}: {key!r} holds a {type(value).__name__}, expected a question with {EXPECTED}, or a video's "
-                "list of them"
-            )
 
 
 def video_key(name: object) -> str:

@@ -12,16 +12,16 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample, shared_labels
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import described, is_number
+from reelbench.registry.values import is_number
 from reelbench.tasks.rextime import data
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
     PredictionSet,
     Reference,
-    UniqueIds,
     hides,
     join,
+    listed,
     references_of,
 )
 
@@ -72,51 +72,33 @@ def read_references(path: Path) -> list[Reference]:
 
 def read_predictions(path: Path) -> dict[str, Prediction]:
     """Read predictions by qid; InputError where one occurs twice."""
-    document = read_json_or_jsonl(path)
-    entries = document if isinstance(document, list) else [document]
-    if not entries:
-        raise InputError(f"{path}: no predictions in it; expected a line per question with {EXPECTED}")
-    for number, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict) or "qid" not in entry or not {"pred_relevant_windows", "ans"} & entry.keys():
-            raise InputError(
-                f"{path}: prediction {number} lacks what is expected, {EXPECTED}; found {described(entry)}"
-            )
+    keys = {"pred_relevant_windows": "span", "ans": "answer"}
+    entries = list(
+        listed(path, read_json_or_jsonl(path), "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys())
+    )
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
-    offers = {key for key in ("pred_relevant_windows", "ans") if any(key in entry for entry in entries)}
+    offers = {key: name for key, name in keys.items() if any(key in entry for _, _, entry in entries)}
     predictions: dict[str, Prediction] = {}
-    ids = UniqueIds()
-    for number, entry in enumerate(entries, start=1):
-        qid = str(entry["qid"])
-        ids.add(qid, f"{path}: prediction {number}")
-        predictions[qid] = _prediction(entry, offers)
+    for _, qid, entry in entries:
+        read_as = reread(entry)
+        parsed = {name: read_as.get(name) for name in offers.values()}
+        raw = {key: entry[key] for key in keys if key in entry}
+        predictions[qid] = Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
     return predictions
 
 
 def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reading of a recorded entry: the first window's first two numbers, and the letter as it stands."""
+    """Return the reading of a recorded entry: the first window's first two numbers, and the letter as it stands.
+
+    Further windows, and columns of scores, are ignored (authors' rule).
+    """
     parsed: dict[str, Any] = {}
     if isinstance(windows := entry.get("pred_relevant_windows"), list) and windows:
-        parsed["span"] = _top_window(windows)
+        numbers = [float(part) for part in windows[0][:2] if is_number(part)] if isinstance(windows[0], list) else []
+        parsed["span"] = numbers if len(numbers) == 2 else None  # noqa: PLR2004
     if isinstance(answer := entry.get("ans"), str) and answer:
         parsed["answer"] = answer
     return parsed
-
-
-def _prediction(entry: Mapping[str, Any], offers: set[str]) -> Prediction:
-    keys = {"pred_relevant_windows": "span", "ans": "answer"}
-    read_as = reread(entry)
-    parsed = {name: read_as.get(name) for key, name in keys.items() if key in offers}
-    raw = {key: entry[key] for key in ("pred_relevant_windows", "ans") if key in entry}
-    return Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
-
-
-def _top_window(windows: object) -> list[float] | None:
-    """Return the first window's first two numbers: further windows and score columns are ignored (authors' rule)."""
-    first = windows[0] if isinstance(windows, list) and windows else None
-    if not isinstance(first, list) or len(first) < 2:  # noqa: PLR2004
-        return None
-    numbers = [float(part) for part in first[:2] if is_number(part)]
-    return numbers if len(numbers) == 2 else None  # noqa: PLR2004
 
 
 def check_submission(table: Sequence[Mapping[str, Any]]) -> None:

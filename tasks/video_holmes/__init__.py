@@ -1,5 +1,5 @@
 """Video-Holmes: six options on suspense films, whose answer takes clues from several scenes (Cheng et al. 2025)."""
 
-from reelbench.tasks.declarations import in_file, published
+from reelbench.tasks.declarations import of_package
 
-SPEC = in_file(__name__, __file__, published=published(__file__))
+SPEC = of_package(__name__, __file__)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reelbench.llm.gathered import Gathered
+from reelbench.llm.cache import Gathered
 
 
 def test_what_is_asked_for_meanwhile_goes_together_in_the_next():

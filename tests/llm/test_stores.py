@@ -16,10 +16,9 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
 from reelbench.llm.cache import open_store, stored_now
-from reelbench.llm.copying import Copied, copy
 from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
-from reelbench.llm.store import AwayError, Limit
+from reelbench.llm.store import AwayError, Copied, Limit, copy
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
@@ -423,7 +422,7 @@ def test_batches_too_wait_for_a_server_that_is_away(postgres):
     postgres.stop()
     starting = threading.Timer(1, postgres.start)
     starting.start()
-    assert batches.under_way() == set()
+    batches.collect()
     starting.join()
     (note,) = notes
     assert "waiting for it, 60 s at most" in note

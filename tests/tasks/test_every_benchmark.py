@@ -68,7 +68,7 @@ class TestEveryBenchmark:
             assert (tasks, configs.keys()) == ({}, {"benchmark.yaml"})
             return
         assert tasks == {f"{task.name}.yaml": task.name for task in spec.tasks}
-        assert configs.keys() - tasks.keys() == {codegen.shared_name(spec)}
+        assert configs.keys() - tasks.keys() == {codegen.shared_name(spec), "spec.yaml"}
 
     def test_its_mini_rows_are_read_by_the_same_reader(self, spec):
         for split in mini_splits(spec):
