@@ -128,7 +128,10 @@ class PublishOptions:
     forget: Collection[str] = ()
 
 
-_NEXT = "next: `hf spaces secrets add {space} -s HF_TOKEN=… -s WEBHOOK_SECRET=…`, then the webhook, as its README says"
+_NEXT = (
+    "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), then the webhook, as "
+    "its README says"
+)
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
