@@ -3,12 +3,15 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from string import ascii_lowercase
 from typing import Any, Literal
 
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["markdown", "latex"]
@@ -27,6 +30,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "≥": r"$\geq$",
     "–": "--",
+    "’": "'",
 }
 
 
@@ -41,11 +45,7 @@ def as_csv(board: Board, benchmark: str) -> str:
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
             head, tail = ([_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
-            values: list[object] = []
-            for metric in spec.metrics:
-                found = entry.metrics.get(metric.name)
-                value, ci95 = (found.value, found.ci95) if found else (None, None)
-                values += ("", "", "") if value is None else (value, *(ci95 or ("", "")))
+            values = [part for metric in spec.metrics for part in _three(entry.metrics.get(metric.name))]
             writer.writerow([*head, *values, *tail])
     return text.getvalue()
 
@@ -77,6 +77,13 @@ def as_document(board: Board) -> dict[str, Any]:
     }
 
 
+def _three(found: MetricValue | None) -> tuple[float | str, float | str, float | str]:
+    if found is None or found.value is None:
+        return "", "", ""
+    low, high = found.ci95 or ("", "")
+    return found.value, low, high
+
+
 def _cell(value: object) -> object:
     if isinstance(value, str):
         # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection.
@@ -87,21 +94,49 @@ def _cell(value: object) -> object:
 # --- for papers ------------------------------------------------------------------------------------------------------
 
 
-def tables(board: Board, style: Format, *, benchmark: str | None = None) -> str:
-    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last."""
+def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics: Sequence[str] | None = None) -> str:
+    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last.
+
+    `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main one, which with its
+    interval is what a column of a paper has room for.
+    """
     parts = []
     for name, groups in board.groups.items():
         if benchmark not in (None, name):
             continue
         for group in groups:
             rows = [entry for entry in board.entries if entry.group == group]
-            parts.append((_markdown if style == "markdown" else _latex)(board, board.spec(group), group, rows))
+            parts.append((_markdown if style == "markdown" else _latex)(board, group, rows, metrics))
     return "\n".join(parts)
 
 
-def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry]) -> list[Metric]:
+def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
+    known = {metric.name for metric in spec.metrics}
+    if unknown := [name for name in wanted or () if name not in known]:
+        raise InputError(f"{spec.id} has no column {unknown[0]}; there are {', '.join(sorted(known))}")
     with_values = {name for entry in entries for name, metric in entry.metrics.items() if metric.value is not None}
-    return [metric for metric in spec.metrics if metric.name in with_values]
+    shown = [metric for metric in spec.metrics if metric.name in with_values]
+    return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
+
+
+def _number(metric: Metric, found: MetricValue | None) -> str:
+    return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
+
+
+def _ends(metric: Metric, found: MetricValue | None) -> str:
+    if found is None or found.ci95 is None:
+        return ""
+    return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in found.ci95) + "]"
+
+
+def _half(metric: Metric, entry: BoardEntry) -> str:
+    """Half of the interval's width, as papers print it; of a lower bound, which isn't its middle, the ends."""
+    found = entry.metrics.get(metric.name)
+    if found is None or found.ci95 is None:
+        return ""
+    if entry.lowest is not None:
+        return f" {_ends(metric, found)}"
+    return f" ± {(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
 
 
 def least(entry: BoardEntry, metric: Metric) -> str:
@@ -110,62 +145,115 @@ def least(entry: BoardEntry, metric: Metric) -> str:
     return "≥ " if bounded and metric.name in entry.metrics else ""
 
 
-def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plus_minus: str) -> list[list[str]]:
-    metrics = _shown(spec, entries)
-    lines = []
+def _marks(board: Board, entry: BoardEntry) -> list[str]:
+    """What a reader of a row must know beside its numbers."""
+    facts = entry.facts.get
+    marks = [
+        f"not ranked: {entry.unranked}" if entry.unranked else "",
+        f"{unscored} unscored" if (unscored := facts("unscored")) else "",
+        f"{videos} videos" if (videos := facts("videos")) else "",
+        f"as stated: {stated}" if (stated := facts("stated")) else "",
+        f"intervals: {made}" if (made := facts("intervals")) else "",
+        "data unstated" if facts("data") == "unstated" else "",
+        "questions not stated" if _may_differ(board, entry) else "",
+    ]
+    return [mark for mark in marks if mark]
+
+
+def _may_differ(board: Board, entry: BoardEntry) -> bool:
+    """Whether a row doesn't state what it was asked, where others of its benchmark were asked something else."""
+    others = board.groups[entry.group.benchmark]
+    return entry.facts.get("questions") == "not stated" and any(group.differs for group in others)
+
+
+def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
+    spec = board.spec(group)
+    metrics = _shown(spec, entries, wanted)
+    lines = [["rank", "ranks", "model", "frames", *(metric.title for metric in metrics)]]
+    lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
         rank = board.ranks.get(entry.key)
-        numbers = []
-        for metric in metrics:
-            found, digits = entry.metrics.get(metric.name), metric.in_unit.digits
-            shown = "" if found is None or found.value is None else f"{found.value:.{digits}f}"
-            if found is not None and found.ci95 is not None and metric is spec.primary and not entry.lowest:
-                # Half of the interval's width, as papers print it.
-                shown += f" {plus_minus} {(found.ci95[1] - found.ci95[0]) / 2:.{digits}f}"
-            numbers.append(least(entry, metric) + shown)
+        numbers = [
+            least(entry, metric)
+            + _number(metric, entry.metrics.get(metric.name))
+            + (_half(metric, entry) if metric is spec.primary else "")
+            for metric in metrics
+        ]
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
-        facts, others = entry.facts, board.groups[entry.group.benchmark]
-        marks = {
-            f"not ranked: {entry.unranked}": entry.unranked,
-            f"{facts.get('unscored')} unscored": facts.get("unscored"),
-            f"{facts.get('videos')} videos": facts.get("videos"),
-            f"as stated: {facts.get('stated')}": facts.get("stated"),
-            f"intervals: {facts.get('intervals')}": facts.get("intervals"),
-            "data unstated": facts.get("data") == "unstated",
-            # It doesn't say what was asked, where others of its benchmark were asked something else.
-            "questions not stated": facts.get("questions") == "not stated" and any(one.differs for one in others),
-        }
-        name += "".join(f" ({mark})" for mark, applies in marks.items() if applies)
+        name += "".join(f" ({mark})" for mark in _marks(board, entry))
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
-        lines.append([*ranks, name, entry.frames, *numbers])
-    return lines
+        lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
+    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
-def _markdown(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:
-    head = ["rank", "ranks", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
-    rule = ["--:", "--:", ":--", ":--", *("--:" for _ in head[4:])]
-    rows = [head, rule, *([inert(text) for text in line] for line in _lines(board, spec, entries, "±"))]
-    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def _latex(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:
-    def cell(text: str) -> str:
-        return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
+    """A float of one column: the best in bold, intervals always, notes on rows under it."""
+    spec = board.spec(group)
+    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted)
+    of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
+    of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
+    signs: dict[str, str] = {}
+    best = {
+        metric.name: max(
+            (value for row in entries if row.key in board.ranks and (value := metric_value(row.metrics, metric.name))),
+            default=None,
+        )
+        for metric in metrics
+    }
+    body = []
+    for entry, marks in sorted(zip(entries, of_rows, strict=True), key=lambda row: row[0].is_reference):
+        rank = board.ranks.get(entry.key)
+        notes = [note for note in marks if note not in of_all]
+        for note in notes:
+            signs.setdefault(note, chr(ord("a") + len(signs)) if len(signs) < len(ascii_lowercase) else str(len(signs)))
+        mark = f"$^{{{','.join(signs[note] for note in notes)}}}$" if notes else ""
+        cells = []
+        for metric in metrics:
+            found = entry.metrics.get(metric.name)
+            number = least(entry, metric) + _number(metric, found)
+            top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
+            ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
+            cells.append((rf"\textbf{{{_tex(number)}}}" if top else _tex(number)) + ends)
+        ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
+        body.append(rf"{' & '.join([*ranks, _tex(_brief(entry.model)) + mark, *cells])} \\")
+    newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
+    from reelbench import __version__
 
-    metrics = _shown(spec, entries)
-    lines = _lines(board, spec, entries, r"{\scriptsize$\pm$}")
-    lines = [[*map(cell, line[:4]), *(text.replace("≥", _LATEX["≥"]) for text in line[4:])] for line in lines]
-    body = [rf"{' & '.join(line)} \\" for line in lines]
+    units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
+    intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
+    caption = f"{spec.title}, {group.label}: {units}."
+    caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
+    caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
+    notes = "; ".join(
+        [
+            *(f"All rows: {_tex(note)}" for note in of_all),
+            *(f"$^{{{sign}}}$~{_tex(note)}" for note, sign in signs.items()),
+        ]
+    )
     return "\n".join(
         [
-            rf"% {' '.join((spec.title + ', ' + group.label).split())}; needs \usepackage{{booktabs}}",
-            rf"\begin{{tabular}}{{rrll{'r' * len(metrics)}}}",
+            r"% needs \usepackage{booktabs,tabularx}",
+            r"\begin{table}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\caption{{{_tex(caption)}}}",
+            rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}rr>{{\raggedright\arraybackslash}}X{'r' * len(metrics)}@{{}}}}",
             r"\toprule",
-            rf"Rank & Ranks & Model & Frames{''.join(' & ' + cell(metric.title) for metric in metrics)} \\",
+            rf"& Ranks & Model{''.join(' & ' + _tex(metric.short) for metric in metrics)} \\",
             r"\midrule",
             *body,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabularx}",
+            *([rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}"] if notes else []),
+            r"\end{table}",
             "",
         ]
     )
+
+
+def _brief(model: str) -> str:
+    """A model's name without who made it."""
+    return model.partition("/")[2] or model
