@@ -1,6 +1,5 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import sha256_of_names
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import aggregation
@@ -341,7 +341,7 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
         # Rows of one group lack the very same items.
         if not common or len(members) == 1 or (not chosen and len({group for group, *_ in members}) == 1):
             continue
-        digest = hashlib.sha256("\n".join(sorted(common)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        digest = sha256_of_names(common)[:8]
         part = f"the {len(common)} videos that all {len(members)} runs had @{digest}"
         for _, stored, _ in members:
             check = stored.check.model_copy(update={"subset": ", ".join(filter(None, (stored.check.subset, part)))})

@@ -32,7 +32,9 @@ def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, ro
     if sample.option_scores is not None:
         return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
     prediction, parsed = sample.prediction, sample.parsed or {}
-    read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None)
+    read = answers.reread(
+        spec, prediction, row["options"] if row and "options" in row else None, (row or {}).get("duration")
+    )
     if isinstance(prediction, Mapping):
         complete = getattr(imported(spec.formats), "reread", None) is not None
     else:

@@ -3,7 +3,6 @@
 What a result states is shown beside that wherever the two differ; its folder stays as it is.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ from reelbench.judges.identity import under_several_ids
 from reelbench.leaderboard import rereading
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.store import StoredResult
+from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
@@ -95,7 +95,7 @@ def standing(stored: StoredResult) -> Standing:
     media = None
     if missing := sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING):
         # Two runs that lack the same items share a table.
-        digest = hashlib.sha256("\n".join(missing).encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256_of_names(missing)
         media = f"media of {len(samples) - len(missing)} of {len(samples)} items @{digest[:8]}"
     had, asked = len(videos_had(samples)), len(videos_asked(samples))
     return replace(

@@ -1,27 +1,17 @@
-"""The page of some runs: one HTML file with every item in it, and the pictures beside it."""
+"""Writing the page: one HTML file with everything in it, and the pictures beside it."""
 
 import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reelbench.leaderboard import site
-from reelbench.leaderboard.recompute import mismatches
-from reelbench.leaderboard.view.pictures import Strips
-from reelbench.leaderboard.view.runs import ViewedRun, rows_here
+from reelbench.leaderboard.view.document import document
+from reelbench.leaderboard.view.runs import ViewedRun
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
-from reelbench.registry.media.library import Library
-from reelbench.registry.records import Sample
-from reelbench.registry.rows import Row
-from reelbench.registry.spec import Mean
-from reelbench.scoring import comparison, result_files, right_answers, side_by_side
-from reelbench.scoring.answers import strip_reasoning
-from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
 
 PAGE = "index.html"
 _KIND = "view"
@@ -63,21 +53,34 @@ def place_of(runs: Sequence[ViewedRun], out: Path | None, *, several: bool) -> P
     return home() / "views" / f"{name}-{hashlib.sha256(folders.encode()).hexdigest()[:12]}"
 
 
-def write(runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable[[int], None] = lambda _: None) -> View:
-    """Write the page of some runs of one benchmark to `out`, which becomes exactly that.
+def write(
+    runs: Sequence[ViewedRun],
+    out: Path,
+    *,
+    pictures: int,
+    show: Callable[[int], None] = lambda _: None,
+    only: str | None = None,
+) -> View:
+    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted`.
 
     Raises:
         InputError: The folder has other files in it.
     """
     page = out / PAGE
-    if out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
+    if out.exists() and any(out.iterdir()) and not _is_ours(page):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
     with replaced(out) as aside:
-        made = document(runs, aside, pictures, show)
-        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {models}", site.line_by_line(made)))
+        made = document(runs, aside, pictures, show, only)
+        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
+
+
+def _is_ours(page: Path) -> bool:
+    if not page.is_file():
+        return False
+    with page.open("rb") as file:
+        return _MARK in file.read(200)
 
 
 def html(title: str, data: str) -> str:
@@ -94,210 +97,5 @@ def html(title: str, data: str) -> str:
     )
 
 
-# --- its data ---------------------------------------------------------------------------------------------------
-
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_FAULTS = 5
-"""Lines at most of what is wrong with a run's numbers."""
-_HEADING = 3
-"""Settings at most in a run's heading."""
-
-_NOT_SETTINGS = "model.about.links."
-"""Fields in which results differ that tell nothing of how they were made."""
-
-_PLAIN = frozenset(
-    {"id", "video", "prediction", "parsed", "target", "facets", "judge_replies", "frame_timestamps", "frame_padding"}
-)
-"""Fields of a sample that the page has elsewhere, or not as they are."""
-
-_OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
-
-
-class _Once:
-    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
-
-    def __init__(self) -> None:
-        self.all: list[Any] = []
-        self._places: dict[Any, int] = {}
-
-    def place(self, value: str | Sequence[float] | None) -> int | None:
-        if value is None:
-            return None
-        key = value if isinstance(value, str) else tuple(value)
-        if key not in self._places:
-            self._places[key] = len(self.all)
-            self.all.append(value)
-        return self._places[key]
-
-
-def document(
-    runs: Sequence[ViewedRun], folder: Path, pictures: int, show: Callable[[int], None] = lambda _: None
-) -> dict[str, Any]:
-    """Return the page's data; at most so many pictures are written under `folder` on the way.
-
-    The runs are on the same benchmark, version and split, and others are compared with the first; InputError where they
-    are more than letters. `show` is called with the number of items that are done.
-    """
-    if len(runs) > len(LETTERS):
-        raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
-    spec, split = result_files.shared_spec(run.result for run in runs), runs[0].split
-    rows = rows_here(spec, split)
-    strips = Strips(Library(spec, split, make=False), folder, pictures)
-    times, unseen = _Once(), _Once()
-    items = list(_items(runs, rows, _Seen(strips, times, unseen), show))
-    apart = side_by_side.settings_apart([run.result for run in runs])
-    apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
-    return {
-        "units": site.units(),
-        "columns": [],
-        "benchmarks": [site.benchmark(spec)],
-        "faults": [faults(run, rows) for run in runs],
-        "split": split,
-        "version": runs[0].result.benchmark.version,
-        "agreed": not spec.open_data,
-        "right": spec.primary.right_from,
-        # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
-        "scored": {
-            mean.column: (metric.title, metric.unit, mean.scale)
-            for metric in reversed(spec.metrics)
-            if isinstance(mean := metric.aggregate, Mean)
-        },
-        "asked": sum("question" in item for item in items),
-        "apart": apart,
-        "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
-        "differences": [_differences(runs[0], run) for run in runs[1:]],
-        "strips": strips.all,
-        "unseen": unseen.all,
-        "times": times.all,
-        "items": items,
-    }
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
-
-
-def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    result = run.result
-    return {
-        "letter": LETTERS[number],
-        "model": result.model.id,
-        "heading": _heading(number, apart) if len(runs) > 1 else "",
-        "folder": str(run.folder),
-        "result": result.model_dump(mode="json", exclude={"metrics", "breakdowns"}),
-        "metrics": {name: site.value_and_ends(value) for name, value in result.metrics.items()},
-        "n": {name: value.n for name, value in result.metrics.items()},
-        "breakdowns": site.breakdowns(result.breakdowns),
-    }
-
-
-def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
-    """Return the words that tell a run from the others, beside the model's name."""
-    names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
-    names = [name for name in names if "sha256" not in name and name != "judge.url"]
-    if not names and "model.id" not in apart:
-        names = list(apart)
-    named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
-    return ", ".join(f"{name} {_text(value)}" for name, value in named if value is not None)
-
-
-def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
-    """Return the paired differences of two runs: by metric, or why there is none."""
-    try:
-        compared = comparison.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
-    except InputError as error:
-        return {"why": str(error), "metrics": {}}
-    return {
-        "both": compared.both,
-        "metrics": {
-            name: {"difference": d.difference, "ci95": d.ci95, "p": d.p, "n": d.n, "videos": d.videos}
-            for name, d in compared.metrics.items()
-        },
-    }
-
-
-def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
-    """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
-    lines = []
-    if changed_after_scoring(run.folder, run.result):
-        lines = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
-    try:
-        lines += mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
-    except (ReelbenchError, KeyError) as error:
-        lines.append(f"can't be computed again: {first_line(error)}")
-    return lines[:_FAULTS]
-
-
-# --- items ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What models saw: strips of pictures, the times of all frames, and why there is no strip."""
-
-    strips: Strips
-    times: _Once
-    unseen: _Once
-
-    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        strip = self.strips.strip(sample, frames, media, row)
-        where = {"unseen": self.unseen.place(strip)} if isinstance(strip, str) else {"strip": strip}
-        return where | {"times": self.times.place(sample.frame_timestamps)}
-
-
-def _items(
-    runs: Sequence[ViewedRun], rows: Mapping[str, Mapping[str, Any]], seen: _Seen, show: Callable[[int], None]
-) -> Iterator[dict[str, Any]]:
-    ids = dict.fromkeys(name for run in runs for name in run.samples)
-    for number, name in enumerate(ids):
-        there = [run.samples.get(name) for run in runs]
-        first = next(sample for sample in there if sample is not None)
-        asked = next((run.questions[name] for run in runs if name in run.questions), None)
-        row = rows.get(name)
-        item: dict[str, Any] = {"id": name, "video": first.video, "target": first.target, "facets": first.facets}
-        if question := (asked or {}).get("question") or (row or {}).get("question"):
-            item["question"] = question
-            item["options"] = (asked or {}).get("options") or (row or {}).get("options") or []
-        if row and row.get("duration"):
-            item["duration"] = row["duration"]
-        media = (asked or {}).get("media")
-        if file := seen.strips.video(media, row or {"video": first.video}):
-            item["file"] = file
-        item["runs"] = [
-            None
-            if sample is None
-            else _answer(run, sample) | seen.frames(sample, run.result.settings.frames, media, row)
-            for run, sample in zip(runs, there, strict=True)
-        ]
-        yield item
-        show(number + 1)
-
-
-def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
-    score = right_answers.score_of(run.spec, sample)
-    raw = "" if sample.prediction is None else _text(sample.prediction)
-    words = strip_reasoning(raw)
-    # What came is mostly the thoughts and then what is said, which the page holds once.
-    answer_text = raw if words is None else words
-    thoughts = raw.removesuffix(answer_text)
-    replies = (reply.model_dump(mode="json", include=_OF_REPLIES) for reply in sample.judge_replies)
-    answer = {
-        # Candidates, option scores and whatever else a record has are shown as they are.
-        **sample.model_dump(mode="json", exclude=set(_PLAIN)),
-        # Of an open answer the text that was read is what it said.
-        "parsed": {name: value for name, value in (sample.parsed or {}).items() if name != "text"},
-        "judge_replies": [{name: of for name, of in reply.items() if name == "score" or of} for reply in replies],
-        "said": answer_text,
-        "cut": words is None,
-        "thoughts": thoughts if thoughts + answer_text == raw else None,
-        "raw": None if thoughts + answer_text == raw else raw,
-        "score": score,
-        "right": right_answers.is_right(run.spec, score),
-        "disagree": side_by_side.judges_disagree(sample),
-    }
-    kept = {name: value for name, value in answer.items() if value is not None and value is not False}
-    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
+def _title(runs: Sequence[ViewedRun]) -> str:
+    return " and ".join(dict.fromkeys(run.result.model.id for run in runs))

@@ -1,0 +1,281 @@
+"""The page as data: runs, what tells them apart, their differences, and every item."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.leaderboard import site
+from reelbench.leaderboard.recompute import mismatches
+from reelbench.leaderboard.view.pictures import Strips
+from reelbench.leaderboard.view.runs import ViewedRun, rows_here
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.media.library import Library
+from reelbench.registry.records import Sample
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.scoring import comparison, result_files, right_answers, side_by_side
+from reelbench.scoring.answers import strip_reasoning
+from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_FAULTS = 5
+"""Lines at most of what is wrong with a run's numbers."""
+_HEADING = 3
+"""Settings at most in a run's heading."""
+
+_NOT_SETTINGS = "model.about.links."
+"""Fields in which results differ that tell nothing of how they were made."""
+
+_PLAIN = frozenset(
+    {"id", "video", "prediction", "parsed", "target", "facets", "judge_replies", "frame_timestamps", "frame_padding"}
+)
+"""Fields of a sample that the page has elsewhere, or not as they are."""
+
+_OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
+
+
+class _Once:
+    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def place(self, value: str | Sequence[float] | None) -> int | None:
+        if value is None:
+            return None
+        key = value if isinstance(value, str) else tuple(value)
+        if key not in self._places:
+            self._places[key] = len(self.all)
+            self.all.append(value)
+        return self._places[key]
+
+
+def document(
+    runs: Sequence[ViewedRun],
+    folder: Path,
+    pictures: int,
+    show: Callable[[int], None] = lambda _: None,
+    only: str | None = None,
+) -> dict[str, Any]:
+    """Return the page's data; thumbnails are written under `folder` on the way.
+
+    Args:
+        runs: Results on the same benchmark, version and split; the first is what others are compared with.
+        folder: The page's.
+        pictures: Thumbnails at most.
+        show: Called with the number of items that are done.
+        only: Which questions, as `wanted` says; the numbers stay those of all.
+
+    Raises:
+        InputError: More runs than letters, or `only` asks for what there isn't.
+    """
+    if len(runs) > len(LETTERS):
+        raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
+    spec, split = result_files.shared_spec(run.result for run in runs), runs[0].split
+    rows = rows_here(spec, split)
+    strips = Strips(Library(spec, split, make=False), folder, pictures)
+    times, unseen = _Once(), _Once()
+    items = list(_items(runs, rows, _Seen(strips, times, unseen), show, wanted(runs, only)))
+    apart = side_by_side.settings_apart([run.result for run in runs])
+    apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
+    return {
+        "units": site.units(),
+        "columns": [],
+        "benchmarks": [site.benchmark(spec)],
+        "faults": [faults(run, rows) for run in runs],
+        "split": split,
+        "version": runs[0].result.benchmark.version,
+        "agreed": not spec.open_data,
+        "right": spec.primary.right_from,
+        "scored": _scored_columns(spec),
+        "asked": sum("question" in item for item in items),
+        "apart": apart,
+        "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
+        "differences": [_differences(runs[0], run) for run in runs[1:]],
+        "strips": strips.all,
+        "unseen": unseen.all,
+        "times": times.all,
+        "items": items,
+    }
+
+
+def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
+    """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
+
+    Raises:
+        InputError: Another word, a letter of no run, or no such question.
+    """
+    ids = list(dict.fromkeys(name for run in runs for name in run.samples))
+    if only is None:
+        return ids
+    letters = LETTERS[: len(runs)]
+    which = re.fullmatch(r"([A-Z])-not-([A-Z])", only)
+    if only not in ("wrong", "differ") and not (which and set(which.groups()) <= set(letters)):
+        raise InputError(
+            f"--only {only}: there are wrong, differ, and of the runs {', '.join(letters)} such as A-not-B"
+        )
+
+    def is_wanted(name: str) -> bool:
+        there = [run.samples.get(name) for run in runs]
+        scores = [
+            None if s is None else right_answers.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)
+        ]
+        if only == "differ":
+            return len({score for score in scores if score is not None}) > 1
+        right = [right_answers.is_right(run.spec, score) for run, score in zip(runs, scores, strict=True)]
+        if which:
+            won, lost = (right[letters.index(letter)] for letter in which.groups())
+            return won is True and lost is False
+        return False in right and True not in right
+
+    if not (found := [name for name in ids if is_wanted(name)]):
+        raise InputError(f"--only {only}: none of {len(ids)} questions is")
+    return found
+
+
+def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
+    """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
+    return {
+        mean.column: (metric.title, metric.unit, mean.scale)
+        for metric in reversed(spec.metrics)
+        if isinstance(mean := metric.aggregate, Mean)
+    }
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    result = run.result
+    return {
+        "letter": LETTERS[number],
+        "model": result.model.id,
+        "heading": _heading(number, apart) if len(runs) > 1 else "",
+        "folder": str(run.folder),
+        "result": result.model_dump(mode="json", exclude={"metrics", "breakdowns"}),
+        "metrics": {name: site.value_and_ends(value) for name, value in result.metrics.items()},
+        "n": {name: value.n for name, value in result.metrics.items()},
+        "breakdowns": site.breakdowns(result.breakdowns),
+    }
+
+
+def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
+    """Return the words that tell a run from the others, beside the model's name."""
+    names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
+    names = [name for name in names if "sha256" not in name and name != "judge.url"]
+    if not names and "model.id" not in apart:
+        names = list(apart)
+    named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
+    return ", ".join(f"{name} {_text(value)}" for name, value in named if value is not None)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
+    """Return the paired differences of two runs: by metric, or why there is none."""
+    try:
+        compared = comparison.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
+    except InputError as error:
+        return {"why": str(error), "metrics": {}}
+    return {
+        "both": compared.both,
+        "metrics": {
+            name: {"difference": d.difference, "ci95": d.ci95, "p": d.p, "n": d.n, "videos": d.videos}
+            for name, d in compared.metrics.items()
+        },
+    }
+
+
+def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
+    """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
+    changed = changed_after_scoring(run.folder, run.result)
+    first = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
+    try:
+        lines = mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
+    except (ReelbenchError, KeyError) as error:
+        lines = [f"can't be computed again: {first_line(error)}"]
+    return [*(first if changed else ()), *lines][:_FAULTS]
+
+
+# --- items ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What models saw: strips of pictures, the times of all frames, and why there is no strip."""
+
+    strips: Strips
+    times: _Once
+    unseen: _Once
+
+    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        strip = self.strips.strip(sample, frames, media, row)
+        where = {"unseen": self.unseen.place(strip)} if isinstance(strip, str) else {"strip": strip}
+        return where | {"times": self.times.place(sample.frame_timestamps)}
+
+
+def _items(
+    runs: Sequence[ViewedRun],
+    rows: Mapping[str, Mapping[str, Any]],
+    seen: _Seen,
+    show: Callable[[int], None],
+    ids: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    for number, name in enumerate(ids):
+        there = [run.samples.get(name) for run in runs]
+        first = next(sample for sample in there if sample is not None)
+        asked = next((run.questions[name] for run in runs if name in run.questions), None)
+        row = rows.get(name)
+        item: dict[str, Any] = {"id": name, "video": first.video, "target": first.target, "facets": first.facets}
+        if question := (asked or {}).get("question") or (row or {}).get("question"):
+            item["question"] = question
+            item["options"] = (asked or {}).get("options") or (row or {}).get("options") or []
+        if row and row.get("duration"):
+            item["duration"] = row["duration"]
+        media = (asked or {}).get("media")
+        if file := seen.strips.video(media, row or {"video": first.video}):
+            item["file"] = file
+        item["runs"] = [
+            None
+            if sample is None
+            else _answer(run, sample) | seen.frames(sample, run.result.settings.frames, media, row)
+            for run, sample in zip(runs, there, strict=True)
+        ]
+        yield item
+        show(number + 1)
+
+
+def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
+    score = right_answers.score_of(run.spec, sample)
+    raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
+    words = strip_reasoning(raw)
+    # What came is mostly the thoughts and then what is said, which the page holds once.
+    answer_text = raw if words is None else words
+    thoughts = raw.removesuffix(answer_text)
+    replies = (reply.model_dump(mode="json", include=_OF_REPLIES) for reply in sample.judge_replies)
+    answer = {
+        # Candidates, option scores and whatever else a record has are shown as they are.
+        **sample.model_dump(mode="json", exclude=set(_PLAIN)),
+        # Of an open answer the text that was read is what it said.
+        "parsed": {name: value for name, value in (sample.parsed or {}).items() if name != "text"},
+        "judge_replies": [{name: of for name, of in reply.items() if name == "score" or of} for reply in replies],
+        "said": answer_text,
+        "cut": words is None,
+        "thoughts": thoughts if thoughts + answer_text == raw else None,
+        "raw": None if thoughts + answer_text == raw else raw,
+        "score": score,
+        "right": right_answers.is_right(run.spec, score),
+        "disagree": side_by_side.judges_disagree(sample),
+    }
+    kept = {name: value for name, value in answer.items() if value is not None and value is not False}
+    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
