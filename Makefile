@@ -25,6 +25,7 @@ help:
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
 	@echo 'make pictures   the pictures of README and docs, of the pages that the demo makes'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
+	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -137,6 +138,11 @@ tasks: install
 docs: install
 	$(BIN)/python -m tools.write_docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env -b html docs docs/_site
+
+# MODELS=FOLDER: checkpoints by adapter's name, in place of the tiny ones; ADAPTERS: only these.
+.PHONY: adapters
+adapters: install
+	$(BIN)/python -m tools.adapters $(if $(MODELS),--models $(MODELS)) $(ADAPTERS)
 
 perf: install
 	$(BIN)/python -m perf

@@ -26,7 +26,7 @@ DISAGREE: Only = "disagree"
 IDS = "ids"
 """In the record, where a file named the questions."""
 
-_EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit")
+_EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit", "offset")
 
 
 @dataclass(frozen=True)
