@@ -161,7 +161,7 @@ def _markdown(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: S
     head = ["rank", "ranks", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
     rule = ["--:", "--:", ":--", ":--", *("--:" for _ in head[4:])]
     rows = [head, rule, *([inert(text) for text in line] for line in _lines(board, spec, entries, "±"))]
-    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _latex(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:
