@@ -122,8 +122,7 @@ class LiveJudge:
     def judge(self, item: Item) -> Verdict:
         """Return the item's verdict; whatever goes wrong leaves it unscored, and is logged once."""
         try:
-            entered = self._entered()
-            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), entered).result()
+            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), self._entered()).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
@@ -185,21 +184,16 @@ class Live:
         """Return the judge's verdict on an item, or None where no judge was named or it can't be set up."""
         if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
             return None
-        judge = self._started()
-        return judge.judge(item) if judge is not None else None
-
-    def record(self) -> JudgeRecord | None:
-        """Return the judge's record so far, or None where it was never asked."""
-        return self._judge.record() if self._judge is not None else None
-
-    def _started(self) -> LiveJudge | None:
         with self._lock:
             if not self._tried:
                 self._tried = True
                 try:
                     options = JudgeOptions.from_environment()
-                    if options is not None:
-                        self._judge = LiveJudge(self._spec, options)
+                    self._judge = LiveJudge(self._spec, options) if options is not None else None
                 except ReelbenchError as error:
                     _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
-            return self._judge
+        return self._judge.judge(item) if self._judge is not None else None
+
+    def record(self) -> JudgeRecord | None:
+        """Return the judge's record so far, or None where it was never asked."""
+        return self._judge.record() if self._judge is not None else None

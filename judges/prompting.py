@@ -37,6 +37,8 @@ GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
 
 
+_SHORT, _MARK = 8, 32  # hexadecimal digits
+_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
 _ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
 
 
@@ -68,10 +70,22 @@ class PromptSet:
 
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
-        template = self.user[criterion]
-        positional = self.style == "positional"
-        text = template.format(*_texts(item)) if positional else _fill(template, criterion, item)
-        system = self.system[criterion]
+        template, system, texts = (
+            self.user[criterion],
+            self.system[criterion],
+            (item.question, item.target["text"], item.text),
+        )
+        if self.style == "positional":
+            text = template.format(*texts)
+        else:
+            values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
+            if "{mark}" in template:
+                digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+                # Eight digits can be had by trying, so a text that holds them gets more; the others keep their
+                # replies' keys.
+                values["mark"] = digest[:_MARK] if any(digest[:_SHORT] in text for text in texts) else digest[:_SHORT]
+            # One pass over the template alone, so that text put in is never read for places.
+            text = _PLACE.sub(lambda place: values[place[1]], template)
         messages = [{"role": "user", "content": valid_text(text)}]
         return messages if system is None else [{"role": "system", "content": system}, *messages]
 
@@ -122,24 +136,6 @@ def load_scale_prompts(
 
 
 # --- our own ---------------------------------------------------------------------------------------------------------
-
-_SHORT, _MARK = 8, 32  # hexadecimal digits
-_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
-
-
-def _fill(template: str, criterion: str, item: Item) -> str:
-    # One pass over the template alone, so that text put in is never read for places.
-    texts = _texts(item)
-    values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
-    if "{mark}" in template:
-        digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-        # Eight digits can be had by trying, so a text that holds them gets more; the others keep their replies' keys.
-        values["mark"] = digest[:_MARK] if any(digest[:_SHORT] in text for text in texts) else digest[:_SHORT]
-    return _PLACE.sub(lambda place: values[place[1]], template)
-
-
-def _texts(item: Item) -> tuple[str, str, str]:
-    return item.question, item.target["text"], item.text
 
 
 def _own(benchmark: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
@@ -240,26 +236,19 @@ def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[st
     The module has a function `<criterion>_prompt` per criterion, which binds two names to string constants and returns
     them as a pair.
     """
-    functions = {node.name: node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef)}
-    pairs = {}
+    pairs: dict[str, tuple[str, str]] = {}
+    for function in (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef)):
+        strings: dict[str, str] = {}
+        for node in function.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() as text)):
+                    strings[name] = text
+                case ast.Return(value=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)])):
+                    if first in strings and second in strings:
+                        pairs.setdefault(function.name, (strings[first], strings[second]))
     for criterion in criteria:
-        function = functions.get(f"{criterion}_prompt")
-        pair = None if function is None else _returned_pair(function)
-        if pair is None:
+        if f"{criterion}_prompt" not in pairs:
             raise ReelbenchError(
                 f"--judge-prompts official: {where}: no function {criterion}_prompt returns two constant strings"
             )
-        pairs[criterion] = pair
-    return pairs
-
-
-def _returned_pair(function: ast.FunctionDef) -> tuple[str, str] | None:
-    strings: dict[str, str] = {}
-    for node in function.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() as text)):
-                strings[name] = text
-            case ast.Return(value=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)])):
-                if first in strings and second in strings:
-                    return strings[first], strings[second]
-    return None
+    return {criterion: pairs[f"{criterion}_prompt"] for criterion in criteria}

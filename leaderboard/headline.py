@@ -1,7 +1,7 @@
 """What the table says, in a sentence or two: who leads, by how much, and which places can't be told apart."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
@@ -35,6 +35,8 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     for group in groups:
         leaders = [board.names[row.model] for row in _ranked(board, group) if _may_be_first(board, row)]
         by_leaders[tuple(dict.fromkeys(leaders))].append(group)
+    if len(by_leaders) > 1:
+        return _in_short(board, by_leaders)
     for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
         text.words("; " if place else "")
         ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
@@ -62,6 +64,33 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     clauses = [f"{places}{'' if alone else f' on {_titles(board, of)}'}" for places, of in shared.items()]
     if clauses:
         text.words(f" Ranks {_joined(clauses)} overlap.")
+    return text.parts
+
+
+def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> Text:
+    """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
+    text, n = _Parts(), sum(map(len, by_leaders.values()))
+    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in _ranked(board, group)):
+        text.words(f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: ")
+        text.words("nothing was run here yet, so nobody leads.")
+        return text.parts
+    alone, shared = Counter[str](), Counter[str]()
+    for leaders, led in by_leaders.items():
+        for name in leaders:
+            (alone if len(leaders) == 1 else shared)[name] += len(led)
+    best = sorted(alone | shared, key=lambda name: (-alone[name] - shared[name], -alone[name], name))
+    for place, name in enumerate(best[:_NAMED]):
+        ways = [f"leads on {alone[name]}"] * bool(alone[name]) + [f"may be first on {shared[name]}"] * bool(
+            shared[name]
+        )
+        text.words("; " if place else "")
+        text.names([name])
+        text.words(f" {_joined(ways)}" + (f" of {n} benchmarks" if not place else ""))
+    if len(best) > _NAMED:
+        text.words(f"; {_number(len(best) - _NAMED)} more may be on some")
+    ranges = sorted(model.ranks for model in board.overall if model.ranks and model.ranks[0] > 1)
+    overlap = [f"{low} to {high}" for low, high, many in _stretches(ranges) if many > 1]
+    text.words("." + (f" Overall, ranks {_joined(overlap)} overlap." if overlap else ""))
     return text.parts
 
 
@@ -106,14 +135,19 @@ def _overlaps(board: Board, group: RankingGroup) -> list[tuple[int, int]]:
     """The stretches of ranks in which ranges overlap, but for those that may be first."""
     ranges = board.noise[group].ranges
     rows = [row for row in _ranked(board, group) if row.key in ranges and not _may_be_first(board, row)]
+    return [(first, last) for first, last, n in _stretches(sorted(ranges[row.key] for row in rows)) if n > 1]
+
+
+def _stretches(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Ranges, sorted, joined where they overlap: first, last, how many."""
     stretches: list[tuple[int, int, int]] = []
-    for best, worst in sorted(ranges[row.key] for row in rows):
+    for best, worst in ranges:
         if stretches and best <= stretches[-1][1]:
             first, last, n = stretches.pop()
             stretches.append((first, max(last, worst), n + 1))
         else:
             stretches.append((best, worst, 1))
-    return [(first, last) for first, last, n in stretches if n > 1]
+    return stretches
 
 
 def _title(board: Board, group: RankingGroup) -> str:

@@ -49,6 +49,7 @@ class Overall:
         covered: Benchmarks that it is ranked on.
         of: Benchmarks that count.
         cells: RankingGroup -> the model's best row in it.
+        rates: RankingGroup -> its win rate there, of the groups that count and have others to beat.
     """
 
     key: ModelKey
@@ -58,6 +59,7 @@ class Overall:
     covered: int
     of: int
     cells: Mapping[RankingGroup, BoardEntry]
+    rates: Mapping[RankingGroup, float]
 
 
 def main_groups(
@@ -132,12 +134,12 @@ def overall(
             cells[key][entry.group] = entry
     counting = counted(main, specs, entries, ranks)
     tables = {group: _placed(group, cells, ranks) for group in counting}
-    rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
+    rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
     for group, rows in tables.items():
         for key in rows if len(rows) > 1 else ():
-            rates[key].append(_win_rate(key, rows, ranks, noise[group]))
+            rates[key][group] = _win_rate(key, rows, ranks, noise[group])
     covered = Counter(key for rows in tables.values() for key in rows)
-    scores = {key: sum(parts, Fraction()) / len(parts) for key, parts in rates.items()}
+    scores = {key: sum(parts.values(), Fraction()) / len(parts) for key, parts in rates.items()}
     ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
     if len(ranked) < LEAST:
         scores, ranked = {}, {}
@@ -152,6 +154,7 @@ def overall(
             covered=covered[key],
             of=len(counting),
             cells=cells[key],
+            rates={group: float(rate) for group, rate in rates.get(key, {}).items()},
         )
         for key in cells
     ]

@@ -28,14 +28,17 @@ from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
-from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
 
 SHARED = ("elements", "shell", "plots")
 """Scripts that stand in `registry/` for every page of ours."""
-SCRIPTS = (*SHARED, "base", "table", "columns", "forest", "charts", "benchmark", "model", "texts", "board")
+SCRIPTS = (
+    *(*SHARED, "base", "table", "columns", "forest", "standings", "questions", "picture"),
+    *("charts", "benchmark", "model", "texts", "board"),
+)
 """The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
@@ -161,6 +164,7 @@ def document(board: Board) -> dict[str, Any]:
                 "covered": model.covered,
                 "of": model.of,
                 "cells": {numbers[group]: places[entry.key] for group, entry in model.cells.items()},
+                "rates": {numbers[group]: round(rate, 6) for group, rate in model.rates.items()},
             }
             for model in board.overall
         ],
@@ -234,6 +238,8 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "paper": spec.paper.url if spec.paper else "",
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
+        "right": spec.primary.right_from,
+        "per_item": _per_item(spec),
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
             {
@@ -245,6 +251,14 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
             for facet in cognitive_profile.facets(spec)
         ],
     }
+
+
+def _per_item(spec: BenchmarkSpec) -> list[tuple[str, float]]:
+    """Return the columns of a sample's scores whose mean is its primary metric, each with its scale; or none."""
+    made = spec.primary.aggregate
+    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
+    means = [spec.metric(name).aggregate for name in parts]
+    return [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)]
 
 
 def _metric(metric: Metric) -> dict[str, Any]:

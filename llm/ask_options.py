@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
 from reelbench.registry import bounds, settings
@@ -31,6 +30,7 @@ LOCAL = "hf:"
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _COMPLETION_LIMITED = ("o1", "o3", "o4", "gpt-5")  # in a model's name: OpenAI's that refuse `max_tokens`
 
+_ASKED_AT = "/chat/completions"
 _SERVED = re.compile(r"(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
 
@@ -100,12 +100,23 @@ class AskOptions:
     patience: float = PATIENCE
     cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
     cache_patience: float = CACHE_PATIENCE
+    host: str = field(init=False, repr=False, compare=False)
+    """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
+    secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """What must never be shown: the key, and what else the URL's query holds."""
 
     def __post_init__(self) -> None:
         option = self.option
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
-        self._check_url()
+        object.__setattr__(self, "host", "local" if self.local else self._checked_host())
+        values = (
+            value
+            for name, value in parse_qsl(urlsplit("" if self.local else self.url or "").query)
+            if name != "api-version"
+        )
+        secrets = tuple(secret for secret in (self.api_key or "", *values) if len(secret) >= SHORTEST_SECRET)
+        object.__setattr__(self, "secrets", secrets)
         refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
             raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
@@ -130,45 +141,29 @@ class AskOptions:
             )
 
     @property
-    def host(self) -> str:
-        """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
-        if self.local:
-            return "local"
-        try:
-            return _host_of(self.url or OPENAI_URL)
-        except ValueError:
-            self._parts  # noqa: B018 - raises where it is no URL at all
-            raise InputError(f"{self.option}-url: the port is not a number") from None
-
-    @property
     def local(self) -> bool:
         """Whether the model runs in this process (`llm.providers`)."""
         return self.model.startswith(LOCAL)
 
-    @property
-    def _parts(self) -> SplitResult:
+    def _checked_host(self) -> str:
+        where = f"{self.option}-url"
         try:
-            return urlsplit(self.url or OPENAI_URL)
+            parts = urlsplit(self.url or OPENAI_URL)
         except ValueError:
-            raise self._not_a_url() from None
-
-    def _check_url(self) -> None:
-        if self.url is None or self.local:
-            return
-        parts = self._parts
-        if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
-            raise self._not_a_url()
+            parts = None
+        if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise InputError(f"{where}: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1")
+        try:
+            host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
+        except ValueError:
+            raise InputError(f"{where}: the port is not a number") from None
         if parts.username is not None or parts.password is not None:
             raise InputError(
-                f"{self.option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
+                f"{where}: leave user and password out of the URL; the key belongs into {self.key_variable}"
             )
         if parts.path.rstrip("/").endswith(_ASKED_AT):
-            raise InputError(f"{self.option}-url: leave {_ASKED_AT} out of the URL; it is added to it")
-
-    def _not_a_url(self) -> InputError:
-        return InputError(
-            f"{self.option}-url: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
-        )
+            raise InputError(f"{where}: leave {_ASKED_AT} out of the URL; it is added to it")
+        return host
 
     @property
     def cache_place(self) -> Path | str:
@@ -208,32 +203,13 @@ class AskOptions:
 
         For error lines, logs and records; a reply is never edited.
         """
-        for secret in self._secrets:
+        for secret in self.secrets:
             text = text.replace(secret, "[key]")
         return text
 
     def repeats_key(self, reply: str) -> bool:
         """Whether a reply repeats the key: it is not kept, since replies are kept and published as they are."""
-        return any(secret in reply for secret in self._secrets)
-
-    @property
-    def _secrets(self) -> list[str]:
-        return [secret for secret in (self.api_key or "", *_values_in(self.url)) if len(secret) >= SHORTEST_SECRET]
-
-
-_ASKED_AT = "/chat/completions"
-
-
-@lru_cache(maxsize=64)  # asked for with every call, as `_values_in` is
-def _host_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-
-
-@lru_cache(maxsize=64)
-def _values_in(url: str | None) -> tuple[str, ...]:
-    """Return what a URL's query says, which may be secret."""
-    return tuple(value for name, value in parse_qsl(urlsplit(url or "").query) if name != "api-version")
+        return any(secret in reply for secret in self.secrets)
 
 
 def cache_place() -> Path | str:

@@ -147,6 +147,7 @@ class ReplyCache:
         if self._readers is None:
             return work(*args, **named)
         done = asyncio.get_running_loop().run_in_executor(self._readers, partial(work, *args, **named))
+        done.add_done_callback(lambda _: done.cancelled() or done.exception())  # known: who waited may be gone
         return await asyncio.shield(done)
 
     async def look(self, *keys: bytes) -> None:

@@ -356,7 +356,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             try:
                 seconds = parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError):
                 continue
         if math.isfinite(seconds):
             return max(0.0, seconds)

@@ -45,7 +45,6 @@ class PromptFiles:
         self._files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
         self._files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}
         self._texts: dict[str, str] = {}
-        self._places: dict[str, frozenset[str]] = {}
         self.sha256: dict[str, str] = {}
         if folder is None:
             return
@@ -96,10 +95,9 @@ class PromptFiles:
             places: What the prompt's places stand for, beside `mark`.
         """
         texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}
-        if not self._places_of(name).isdisjoint(texts):
+        named = {place[1] or place[2].lower() for place in _PLACE.finditer(self.text(name))}
+        if not material or not named.isdisjoint(texts):
             return [{"role": "user", "content": _with(self._filled(name, {**texts, **places}), attachments)}]
-        if not material:
-            return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
         pieces = [(tag, valid_text(text)) for tag, text in material]
         mark, user = marked(pieces)
         system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
@@ -109,13 +107,6 @@ class PromptFiles:
         """Return the question asked again: the reply that could not be used, and why."""
         before: list[Message] = [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
         return [*messages, *before, {"role": "user", "content": self._filled(_AGAIN, {"error": valid_text(error)})}]
-
-    def _places_of(self, name: str) -> frozenset[str]:
-        """Return the names of a prompt's places."""
-        if name not in self._places:
-            places = _PLACE.finditer(self.text(name))
-            self._places[name] = frozenset(place[1] or place[2].lower() for place in places)
-        return self._places[name]
 
     @property
     def _known(self) -> str:

@@ -105,7 +105,7 @@ class PatientStore:
                 is_left = self._spool.close()
             if is_left:
                 self._note(f"judge cache {self._store.name}: can't be written; {self._spool.shown}")
-        self._store.close()
+        self._store.close(away=self._gone is not None)
 
     def _patiently(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do work as soon as the server is there."""
@@ -115,13 +115,7 @@ class PatientStore:
                 done = work(*args, **named)
             except AwayError as error:
                 self._note_away(error)
-                since = self._away_since or time.monotonic()
-                if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
-                    held = f"; {self._spool.shown}" if self._spool.held else ""
-                    self._gone = (
-                        f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
-                        "what was paid for is kept"
-                    )
+                self._note_away(error, over=self._closed.wait(_AGAIN))
             else:
                 self._away_since = None
                 return done
@@ -137,9 +131,16 @@ class PatientStore:
                 f"({error.strerror}); replies that it holds are kept"
             ) from None
 
-    def _note_away(self, error: AwayError) -> None:
+    def _note_away(self, error: AwayError, *, over: bool = False) -> None:
+        """Note a try that failed: the first says so, and one after all patience (or `over`) is the last of all."""
         with self._spool.lock:
-            if self._away_since is None:
+            if over or (self._away_since is not None and time.monotonic() - self._away_since > self._patience):
+                held = f"; {self._spool.shown}" if self._spool.held else ""
+                self._gone = self._gone or (
+                    f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
+                    "what was paid for is kept"
+                )
+            elif self._away_since is None:
                 self._away_since = time.monotonic()
                 self._note(
                     f"{error}; waiting for it, {self._patience:g} s at most; replies "
@@ -154,7 +155,11 @@ class PatientStore:
             if self._gone is not None:  # each further try would cost seconds, and as many may be waiting as ask
                 raise ReelbenchError(self._gone)
             if self._spool.held:
-                self._store.put(list(self._spool.held.values()))
+                try:
+                    self._store.put(list(self._spool.held.values()))
+                except AwayError as error:
+                    self._note_away(error)  # before who waits for the lock tries in its turn
+                    raise
                 self._spool.held.clear()
                 self._spool.path.unlink(missing_ok=True)
                 self._spool.close()
@@ -169,7 +174,7 @@ class Spool:
     """
 
     def __init__(self, name: str) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.held: dict[bytes, StoredReply] = {}
         self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
         self.path = home() / "spool" / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"

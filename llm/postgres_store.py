@@ -131,13 +131,14 @@ class PostgresStore(SqlStore):
         """Return the bytes that it takes."""
         return self._run(("SELECT pg_total_relation_size('reelbench.replies')",))[0].rows[0][0]
 
-    def close(self) -> None:
-        """Give up all claims of this process, and close."""
+    def close(self, *, away: bool = False) -> None:
+        """Give up all claims of this process, unless the server is away, and close."""
         if self._closed:
             return
         batches = "UPDATE @batches SET until = clock_timestamp() WHERE owner = ? AND id IS NULL"
         with suppress(ReelbenchError):  # then they lapse
-            self._run(("DELETE FROM @claims WHERE owner = ?", self._owner), (batches, self._owner))
+            if not away:
+                self._run(("DELETE FROM @claims WHERE owner = ?", self._owner), (batches, self._owner))
         self._closed = True
         self._pool.close()
 

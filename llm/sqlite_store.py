@@ -98,8 +98,9 @@ class SqliteStore(SqlStore):
         parts = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(part.stat().st_size for part in parts if part.exists())
 
-    def close(self) -> None:
+    def close(self, *, away: bool = False) -> None:
         """Give up all claims of this process, and close; nothing that was kept depends on it."""
+        del away
         with self._lock:
             if self._connection is None:
                 return

@@ -136,8 +136,11 @@ class SqlStore(ABC):
         """Return the bytes that it takes."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Give up all claims of this process, and close; nothing that was kept depends on it. May be called twice."""
+    def close(self, *, away: bool = False) -> None:
+        """Give up all claims of this process, and close; nothing that was kept depends on it. May be called twice.
+
+        Claims at a server that is `away` lapse by themselves.
+        """
 
     def _packed(self, text: str | None) -> object:
         """Return text of others' as a column holds it; `_unpacked` reads it."""

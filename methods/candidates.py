@@ -234,12 +234,8 @@ class RepeatedFigures:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `--json` prints."""
-        return {
-            "k": self.k,
-            "pass": self.pass_at.model_dump(mode="json"),
-            "mean": self.mean_at.model_dump(mode="json"),
-            "majority": self.majority_at.model_dump(mode="json") if self.majority_at else None,
-        }
+        figures = {"pass": self.pass_at, "mean": self.mean_at, "majority": self.majority_at}
+        return {"k": self.k} | {name: value and value.model_dump(mode="json") for name, value in figures.items()}
 
 
 def repeated(

@@ -108,14 +108,15 @@ globalThis.Plots = (() => {
 
   /**
    * A track with a dot, its interval, and rules (floor, people) on an axis `steps`.
-   * Options: value, ends [low, high], rules [{at, kind}], hollow (not ranked), tip (its name in words).
+   * Options: value, ends [low, high], rules [{at, kind}], hollow (not ranked), tip (its name in words), open (a click's or
+   * key's work).
    */
-  function track({ value, ends, steps, rules = [], hollow, tip }) {
+  function track({ value, ends, steps, rules = [], hollow, tip, open }) {
     const at = (x) => `${Math.max(0, Math.min(100, scale(steps, 0, 100)(x))).toFixed(2)}%`;
     const numbers = ends && { "data-ci-low": ends[0], "data-ci-high": ends[1] };
     return h(
       "span",
-      { class: "lane", ...told(tip) },
+      { class: "lane", ...told(tip), ...(open ? { role: "button", onclick: open } : {}) },
       rules.map((rule) => h("i", { class: `rule ${rule.kind}`, style: `left:${at(rule.at)}` })),
       ends && h("i", { class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})` }),
       h("i", { class: `dot${hollow ? " hollow" : ""}`, style: `left:${at(value)}`, "data-value": value, ...numbers }),
@@ -133,10 +134,11 @@ globalThis.Plots = (() => {
       }),
     );
   }
-  /** The numbers of an axis as wide as a column: all where they are short, else its ends and its middle. */
+  /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or its middle. */
   function axis(steps) {
-    const short = steps.join("").length < 8;
-    const inside = steps.slice(1, -1).filter((_, i) => short || i + 1 === (steps.length - 1) / 2);
+    const short = steps.join("").length < 13;
+    const one = steps.includes(0) ? 0 : steps[(steps.length - 1) / 2];
+    const inside = steps.slice(1, -1).filter((step) => short || step === one);
     const at = scale(steps, 0, 100);
     return h(
       "span",
@@ -472,7 +474,7 @@ globalThis.Plots = (() => {
         "p",
         { class: "take" },
         take("SVG", () => save(standalone(place, title, words.textContent), "image/svg+xml", `${id}.svg`)),
-        take("PNG", () => png(standalone(place, title, words.textContent), `${id}.png`)),
+        take("PNG", async () => save(await pngOf(standalone(place, title, words.textContent)), "image/png", `${id}.png`)),
         take("CSV", () => save(csv(drawn.get(place).rows), "text/csv;charset=utf-8", `${id}.csv`)),
       ),
     );
@@ -523,13 +525,14 @@ globalThis.Plots = (() => {
     root.append(copy);
     return new XMLSerializer().serializeToString(root);
   }
-  async function png(text, name) {
+  /** An SVG's text as PNG, at twice its size. */
+  async function pngOf(text) {
     const image = new Image();
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
     await image.decode();
     const sheet = h("canvas", { width: 2 * image.width, height: 2 * image.height });
     sheet.getContext("2d").drawImage(image, 0, 0, sheet.width, sheet.height);
-    sheet.toBlob((blob) => save(blob, "image/png", name));
+    return new Promise((give) => sheet.toBlob(give));
   }
   /** Rows as CSV. Text that a spreadsheet would run begins with an apostrophe. */
   function csv(rows) {
@@ -580,6 +583,10 @@ globalThis.Plots = (() => {
   document.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Escape") hide();
+    if (/^(Enter| )$/.test(event.key) && event.target.matches?.("[data-tip][role=button]")) {
+      event.preventDefault();
+      event.target.click();
+    }
     if (!by || !event.target.matches?.("[data-marks] [data-tip]")) return;
     const marks = [...event.target.closest("[data-marks]").querySelectorAll("[data-tip]")];
     const next = marks[marks.indexOf(event.target) + by];
@@ -590,5 +597,5 @@ globalThis.Plots = (() => {
     next.focus();
   });
 
-  return { ticks, around, powers, months, track, share, axis, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, most };
+  return { ticks, around, powers, months, track, share, axis, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, pngOf, most };
 })();

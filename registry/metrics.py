@@ -74,6 +74,12 @@ class Metric(Declared):
         return UNITS[self.unit]
 
     @property
+    def short(self) -> str:
+        """The title as a narrow column has room for: `R@.3` for recall at IoU 0.3."""
+        shorter = self.title.replace("Recall@1, IoU ≥ 0", "R@").replace("Accuracy at IoU ≥ 0", "Acc@")
+        return shorter.removesuffix(" (per label)")
+
+    @property
     def low(self) -> float:
         """The least value."""
         return self.in_unit.low

@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
-from reelbench.registry.languages import words
-from reelbench.stats.intervals import cluster_sums, difference_of_means
 from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.funnel import FunnelRecord
-from reelbench.studio.question_sets import SIDES, specificity
-from reelbench.studio.readability import Parser, flesch_kincaid
+from reelbench.studio.question_sets import SIDES, difference, text_measures
+from reelbench.studio.readability import Parser
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +84,13 @@ def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, 
         "same": same,
         "same_answers": same_answers,
         "measures": {
-            f"{name}_{side}": _difference((a, b), videos, side, name, parser)
-            for name in ("flesch_kincaid", "words", "specificity", *(["parse_depth"] if parser else []))
+            f"{name}_{side}": difference(
+                [[[one[side] for one in run.questions[video]] for run in (a, b)] for video in videos],
+                side,
+                measure,
+                ("a", "b"),
+            )
+            for name, measure in text_measures(parser).items()
             for side in SIDES
         },
     }
@@ -112,32 +114,3 @@ def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
         "models": {role: use["asked"] for role, use in document["models"].items()},
         "differs": {part: values for part, values in changed.items() if values},
     }
-
-
-def _difference(
-    runs: tuple[MadeRun, MadeRun], videos: list[str], side: str, name: str, parser: Parser | None
-) -> dict[str, Any]:
-    sums = []
-    for video in videos:
-        columns: list[float] = []
-        for run in runs[::-1]:
-            texts = [one[side] for one in run.questions[video]]
-            values = [value for value in _values(name, texts, parser) if value is not None]
-            columns += [sum(values), len(values)]
-        sums.append(columns)
-    table = np.array(sums, dtype=np.float64)
-    totals = table.sum(axis=0)
-    if not totals[1] or not totals[3]:
-        return {"a": None, "b": None, "difference": None, "ci95": None}
-    last, first, test = difference_of_means(cluster_sums(table, videos))
-    ends = None if test is None else list(test.interval())
-    return {"a": first, "b": last, "difference": last - first, "ci95": ends}
-
-
-def _values(name: str, texts: list[str], parser: Parser | None) -> list[float | None]:
-    if name == "parse_depth" and parser is not None:
-        return list(parser.depths(texts))
-    if name == "flesch_kincaid":
-        return [flesch_kincaid(text) for text in texts]
-    counts = [len(words(text)) if name == "words" else specificity(text) for text in texts]
-    return [*map(float, counts)]

@@ -67,7 +67,14 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         "letters": LETTERS,
         "replies": len(said),
         "texts": len(lines) - len(said),
-        "verdicts": _verdicts(said),
+        "verdicts": [
+            _sides(place)["AB".index(better)] if better in ("A", "B") else ""
+            for place, better in enumerate(
+                (beside_dictionary(line["reply"] or "")[1] or {}).get("better")
+                for line in said
+                if line["role"] == JUDGE and line["read"]
+            )
+        ],
         "turns": list(_turns(said)),
         "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
         "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
@@ -137,13 +144,6 @@ def _sides(asked: int) -> tuple[str, ...]:
     return _SIDES if asked % 2 == 0 else _SIDES[::-1]
 
 
-def _verdicts(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the set that a discussion's judge prefers, each time it could be read; "" for neither."""
-    read = [line for line in lines if line["role"] == JUDGE and line["read"]]
-    said = [(beside_dictionary(line["reply"] or "")[1] or {}).get("better") for line in read]
-    return [_sides(place)["AB".index(better)] if better in ("A", "B") else "" for place, better in enumerate(said)]
-
-
 def _reply(
     line: Mapping[str, Any],
     questions: Mapping[int, WrittenQuestion],
@@ -207,15 +207,16 @@ def _said(values: Mapping[Any, Any]) -> dict[str, list[Any]]:
         fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
         if {"question", "answer"} <= fields.keys():
             pairs.append((str(fields["question"]), str(fields["answer"])))
-        elif is_array(span) and len(span) == 2 and _is_span(*span):  # noqa: PLR2004
+        elif is_array(span) and _is_span(span):
             spans.append((f"{_spaced(str(name))}: {value}", list(span)))
         elif not isinstance(value, dict | list):
             facts.append((_spaced(str(name)), str(value)))
     return {"spans": spans, "pairs": pairs, "facts": facts}
 
 
-def _is_span(start: object, end: object) -> bool:
-    return isinstance(start, int | float) and isinstance(end, int | float) and 0 <= start <= end < math.inf
+def _is_span(ends: Sequence[object]) -> bool:
+    numbers = [end for end in ends if isinstance(end, int | float)]
+    return len(ends) == len(numbers) == 2 and 0 <= numbers[0] <= numbers[1] < math.inf  # noqa: PLR2004
 
 
 def _spaced(name: str) -> str:

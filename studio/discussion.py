@@ -460,7 +460,10 @@ async def run(
         if by_order := sum(result.by_order for result in whole):
             settings["paired_by_order"] = by_order
             setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
-        _write_sets(made, out)
+        sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
+        for place, (file, dataset) in enumerate(sets):  # in MovieCORE's own shape
+            entries = annotations(((each.video, each.context, each.both[place]) for each in made), dataset)
+            write_json(out / file, dict(entries))
         pairs = {result.video.name: result.both for result in whole}
         compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
         write_json(out / "comparison.json", compared)
@@ -499,12 +502,3 @@ async def _compared(
             for side, known in (of_video or {}).items():
                 levels[side] |= known
     return verdicts, levels
-
-
-def _write_sets(made: Sequence[Discussed], out: Path) -> None:
-    """Write the discussion's questions and those of the single pass, in MovieCORE's own shape."""
-    for place, (file, dataset) in enumerate(
-        (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
-    ):
-        entries = annotations(((each.video, each.context, each.both[place]) for each in made), dataset)
-        write_json(out / file, dict(entries))

@@ -150,7 +150,13 @@ def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
     if any(not isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: holds something that is not an object; expected {EXPECTED}")
     if any("global" in entry for entry in entries):
-        return [_of_moviechat(entry) for entry in entries]
+        read = []
+        for entry in entries:
+            info = entry["info"] if isinstance(entry.get("info"), dict) else {}
+            about = {**{key: value for key, value in entry.items() if key not in _NO_METADATA}, **info}
+            name = Path(str(about.pop("video_path", None) or entry.get("video") or "")).stem
+            read.append({"video": name, "metadata": about, "qa": entry["global"]})
+        return read
     if not any("question" in entry for entry in entries):
         return entries
     videos: dict[str, dict[str, Any]] = {}
@@ -162,13 +168,6 @@ def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
         video = videos.setdefault(name, {"video": name, "metadata": metadata, "qa": []})
         video["qa"].append({"question": entry["question"], "answer": entry["answer"]})
     return videos.values()
-
-
-def _of_moviechat(entry: Mapping[str, Any]) -> dict[str, Any]:
-    info = entry["info"] if isinstance(entry.get("info"), dict) else {}
-    about = {**{key: value for key, value in entry.items() if key not in _NO_METADATA}, **info}
-    name = Path(str(about.pop("video_path", None) or entry.get("video") or "")).stem
-    return {"video": name, "metadata": about, "qa": entry["global"]}
 
 
 def annotations(

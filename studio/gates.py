@@ -10,9 +10,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import yaml
 from pydantic import BaseModel, StrictBool
 
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
@@ -32,72 +34,20 @@ a an the of in on at to and or is are was were do does did by for with as it its
 how what why who when which where their his her he she they them
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_SOURCE = r"(?:video|clip|footage|frame|context|material|description|caption|passage|text|information|summary|data)s?"
-_GIVEN = (
-    rf"(?:(?:provided|given|available|supplied|shown) )?{_SOURCE}(?: (?:(?:alone|provided|given|available|shown)\b))?"
-)
-_TELL = r"(?:say|tell|determine|answer|infer|know|identify|judge|conclude|explain)"
-_NOT = r"(?: not|n['’]t)"
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_FACTS = r"(?:information|context|evidence|details?|mention|indication|clues?|hints?|reasons?|answer|conclusion)"
-_NO = r"(?:\bno|not enough|n['’]t enough|insufficient|too little|lacks? (?:the|any|enough))"
-_LEFT_OUT = (
-    "(?:stated|mentioned|specified|shown|clear|given|provided|available|described|explained|clarified|addressed|"
-    "discussed|covered|revealed)"
-)
-_NO_ANSWERS = (
-    # All that there is:
-    (
-        r"^\W*(?:it(?: i|['’])s )?"
-        r"(?:unknown|unclear|unspecified|n/?a|none|unanswerable|to be determined|"
-        r"not (?:known|clear|specified|stated|mentioned))\W*$"
-    ),
-    (
-        rf"^\W*(?:unable to {_TELL}|can(?:not|['’]t) answer|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}(?: found)?"
-        rf"|{_FACTS} not found)\W*$"
-    ),
-    # Whoever answers speaks of not being able to.
-    (
-        r"^\W*(?:(?:unfortunately|sorry|(?:my )?apologies|i apologi[sz]e|i['’]m afraid|"
-        r"without [^,.]{1,60}|as [^,.]{1,60}),? (?:but )?)?"
-        r"(?:i|we|one)(?:['’]m| am| are)? (?:can(?:not| not|['’]t)|(?:un|not )able to|"
-        rf"(?:could|do){_NOT} (?:know|have|see|find|tell)|won['’]t|would need|have no|(?:must )?decline|not told)\b"
-    ),
-    (
-        r"\b(?:can(?:not| not|['’]t)|could not|couldn['’]t) be "
-        r"(?:determined|answered|inferred|known|told|given|found|drawn|identified|established)"
-    ),
-    rf"(?:\bnot |n['’]t |\bim)possible to {_TELL}",
-    r"\b(?:is|are|remains?) (?:unknown|unclear)\W*$",
-    (
-        rf"^(?:[^,.]{{0,40}}\b{_GIVEN}, )?it(?: is|['’]s| remains) (?:unclear|unknown|not clear) "
-        r"(?:why|who|what|how|whe|which)"
-    ),
-    # What is known does not hold it.
-    (
-        rf"{_NO} (?:\w+ )?{_FACTS}"
-        rf"(?:[^.]{{0,40}} (?:is|are|was|can be) (?:given|provided|available|drawn)| needed| to {_TELL}"
-        rf"|[^.]{{0,40}} in the {_GIVEN})"
-    ),
-    rf"\b{_GIVEN} (?:gives?|offers?|provides?|holds?|contains?|has|makes?) no {_FACTS}",
-    rf"\b{_FACTS}[^.]{{0,20}} missing from the {_GIVEN}|\b{_GIVEN} (?:says?|tells?(?: us)?) nothing",
-    r"\bno way (?:to (?:tell|know|determine) (?:from|who|what|why|how|whe|which)|of knowing)",
-    rf"\b{_GIVEN} (?:is|are) (?:not (?:provided|given|enough)|insufficient)",
-    (
-        rf"\b{_GIVEN} do(?:es)?{_NOT} (?:say|tell|state|specify|mention|reveal|indicate|explain|contain|include|"
-        rf"address|clarify|cover|discuss|(?:provide|give|offer) (?:enough|any|sufficient|{_FACTS})|"
-        r"show (?:what|who|why|how|which|whether|where|when|any|enough))"
-    ),
-    (
-        rf"(?:\b(?:not|never|un)[ -]?|n['’]t )(?:(?:explicit|clear|direct)ly )?{_LEFT_OUT}"
-        rf"(?:(?: anywhere)? (?:in|from|by) the {_GIVEN}|[^.]{{0,12}}\.?$)"
-    ),
-    rf"\bnothing in the {_GIVEN} (?:indicates|says|shows|suggests|tells|explains)",
-    rf"\b{_GIVEN},? [^.]{{0,40}}\bremains? (?:unclear|unknown)",
-)
-_CANT_TELL = re.compile("|".join(_NO_ANSWERS), re.IGNORECASE)
-"""Of answers, in English, that say that there is none; what is quoted in them is left out before."""
 
+
+def _no_answer() -> re.Pattern[str]:
+    """Return the pattern of answers that say that there is none; what is quoted in them is left out before."""
+    known = yaml.safe_load((resources.files("reelbench.studio") / "no_answers.yaml").read_text(encoding="utf-8"))
+
+    def whole(text: str) -> str:
+        return re.sub(r"<(\w+)>", lambda part: whole(known["parts"][part[1]]), text)
+
+    return re.compile("|".join(map(whole, known["patterns"])), re.IGNORECASE)
+
+
+_CANT_TELL = _no_answer()
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
@@ -213,7 +163,7 @@ class Gates:
         asked = case.item
         if not asked.options:
             blind = self._prompts.messages("blind.txt", [("question", asked.question)])
-            guess = await chain.ask(case, BLIND, blind, _words, stand_in="word " * 60, video=asked.video)
+            guess = await chain.ask(case, BLIND, blind, _some_text, stand_in="word " * 60, video=asked.video)
             material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
             verdict = await self._ask(chain, case, "same.txt", material, _Same)
             return "answerable" if verdict.same else None
@@ -256,7 +206,7 @@ _ASKED = {
 """Prompt -> the role that is asked, and what a plan goes on with."""
 
 
-def _words(reply: str) -> str:
+def _some_text(reply: str) -> str:
     if not reply.strip():
         raise UnreadableError("the reply is empty")
     return reply.strip()

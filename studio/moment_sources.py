@@ -94,7 +94,11 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
             return videos
     elif isinstance(document, list | dict):
         entries = document if isinstance(document, list) else [document]
-        queries = [_query(path, number, entry) for number, entry in enumerate(entries, start=1)]
+        queries: list[Query] = []
+        for number, entry in enumerate(entries, start=1):
+            read: _Query = _validated(_Query, entry, f"{path}: entry {number}")
+            windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
+            queries.append(Query(read.qid, read.query, read.vid, read.duration, windows, source))
         if len({query.id for query in queries}) < len(queries):
             raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
         if queries:
@@ -110,12 +114,6 @@ def _captioned(path: Path, name: str, entry: Any) -> Captioned:  # noqa: ANN401 
     timed = zip(read.timestamps, read.sentences, strict=True)
     events = tuple(Event(start, end, text.strip()) for (start, end), text in timed)
     return Captioned(name, read.duration, events, f"ActivityNet_{path.stem}")
-
-
-def _query(path: Path, number: int, entry: Any) -> Query:  # noqa: ANN401 - any JSON value
-    read: _Query = _validated(_Query, entry, f"{path}: entry {number}")
-    windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
-    return Query(read.qid, read.query, read.vid, read.duration, windows, source)
 
 
 def _validated(model: Any, entry: Any, where: str) -> Any:  # noqa: ANN401 - a pydantic model and its instance

@@ -14,8 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
+
+import yaml
 
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
@@ -192,7 +196,8 @@ class Moments:
         with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
             category = pair.category(self.options.cuts)
-            self._check_overlap(pair.event1_timestamp, pair.event2_timestamp)
+            if overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
+                raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
             category=category,
@@ -203,7 +208,8 @@ class Moments:
     async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
-            self._check_overlap(pair.pre_span, pair.post_span)
+            if overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
+                raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
             category="sequential",
@@ -211,16 +217,12 @@ class Moments:
             spans=(pair.pre_span, pair.post_span),
         ).with_questions(pair)
 
-    def _check_overlap(self, first: Span, second: Span) -> None:
-        if overlap_beyond(first, second, self.options.rules):
-            raise DroppedError("overlapping")
-
     async def _ask_pair(
         self, work: _Work, name: str, captions: "_Captions", read: Callable[[str, Sequence[Span], float], T]
     ) -> T:
         spans = [event.span for event in captions.events]
         first, second = (json.dumps(event.span) for event in captions.pair)
-        stand_in = _STAND_INS[name].replace(f'"{_FIRST}"', first).replace(f'"{_SECOND}"', second)
+        stand_in = _stand_ins()[name].replace('"<first>"', first).replace('"<second>"', second)
         material = {
             "captions": as_json([{"timestamp": event.span, "caption": event.text} for event in captions.events])
         }
@@ -371,52 +373,21 @@ class Moments:
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
         seen = shown if "frames" in role.sees else ()
         messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=work.pictures.view)
-        stand_in = stand_in or _STAND_INS[name]
+        stand_in = stand_in or _stand_ins()[name]
         return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.source.video)
 
 
 _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
 _WRITERS = ("cause_effect", "means_to_an_end")
-_WORDS = " ".join(["word"] * 12)
-_TYPES = {f"Type{n}": {"Question": f"{n} {_WORDS}", "Answer": f"{n} {_WORDS}"} for n in (1, 2)}
-_FIRST, _SECOND = "first event's time", "second event's time"
 _EXPLAINED = " ".join(["word"] * 50)
-_STAND_INS = {
-    step: f"{_EXPLAINED}\n{json.dumps(reply)}"
-    for step, reply in {
-        "relation": {
-            "event1": _WORDS,
-            "event1_timestamp": _FIRST,
-            "event2": _WORDS,
-            "event2_timestamp": _SECOND,
-            "Directness": 3,
-            "Necessity": 3,
-            "Intentionality": 0,
-            "Purpose": 0,
-            "Similarity": 0,
-        },
-        "sequential": {
-            "pre-event": _WORDS,
-            "pre-event_timestamp": _FIRST,
-            "post-event": _WORDS,
-            "post-event_timestamp": _SECOND,
-            **_TYPES,
-        },
-        "neighbours": {
-            "cause": _WORDS,
-            "cause-relevant": "yes",
-            "cause-alignment": "high",
-            "effect": _WORDS,
-            "effect-relevant": "yes",
-            "effect-alignment": "high",
-        },
-        "cause_effect": _TYPES,
-        "means_to_an_end": _TYPES,
-        "verification": {"case_1_score": 3, "case_2_score": 3},
-        "options": {f"wrong_answer_{n}": f"{n} {_WORDS} wrong" for n in (1, 2, 3)},
-    }.items()
-}
-"""What a plan goes on with: replies about as long as models give, which come through everywhere."""
+
+
+@cache
+def _stand_ins() -> dict[str, str]:
+    """Return role -> what a plan goes on with."""
+    text = (resources.files("reelbench.studio") / "moment_stand_ins.yaml").read_text(encoding="utf-8")
+    replies = yaml.safe_load(text.replace("<words>", " ".join(["word"] * 12)))
+    return {role: f"{_EXPLAINED}\n{json.dumps(reply)}" for role, reply in replies.items()}
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------

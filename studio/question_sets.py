@@ -56,6 +56,20 @@ def comparison(
         parser: For the parse depth; None leaves it out.
         levels: Of Bloom's taxonomy; None where no model was asked.
     """
+    measured = {}
+    for name, measure in text_measures(parser, levels).items():
+        for side in SIDES:
+            texts = [[[getattr(one, side) for one in questions] for questions in sets] for sets in pairs.values()]
+            measured[f"{name}_{side}"] = difference(texts, side, measure, ("single_pass", "discussion"))
+    return {
+        "videos": len(pairs),
+        "measures": measured,
+        "win_rate": None if not verdicts else _win_rate(verdicts),
+    }
+
+
+def text_measures(parser: readability.Parser | None, levels: Levels | None = None) -> dict[str, TextMeasure]:
+    """Return the measures of texts by name; parse depth and Bloom's levels where it is known how to tell them."""
     measures: dict[str, TextMeasure] = {
         "flesch_kincaid": lambda _, texts: [readability.flesch_kincaid(text) for text in texts],
         "words": lambda _, texts: [float(len(words(text))) for text in texts],
@@ -69,38 +83,32 @@ def comparison(
             None if (level := levels[side].get(text)) is None else 100.0 * (level >= bloom.HIGHER_ORDER)
             for text in texts
         ]
-    measured = {
-        f"{name}_{side}": _difference(pairs, side, measure) for name, measure in measures.items() for side in SIDES
-    }
-    return {
-        "videos": len(pairs),
-        "measures": measured,
-        "win_rate": None if not verdicts else _win_rate(verdicts),
-    }
+    return measures
 
 
-def _difference(pairs: Pairs, side: Side, measure: TextMeasure) -> dict[str, Any]:
-    """Return both means of a measure, and the difference with its interval, questions or answers."""
-    sums = np.zeros((len(pairs), 4))
-    for place, sets in enumerate(pairs.values()):
-        for which, questions in enumerate(sets):
-            values = [
-                value
-                for value in measure(side, [getattr(question, side) for question in questions])
-                if value is not None
-            ]
+def difference(
+    videos: Sequence[Sequence[Sequence[str]]], side: Side, measure: TextMeasure, names: tuple[str, str]
+) -> dict[str, Any]:
+    """Return a measure's mean over each of two sets, under their names, and `difference` (the second's more), `ci95`.
+
+    Args:
+        videos: Texts of the first set and of the second, by video.
+        side: Questions or answers.
+        measure: What is measured.
+        names: The sets'.
+    """
+    sums = np.zeros((len(videos), 4))
+    for place, sets in enumerate(videos):
+        for which, texts in enumerate(sets):
+            values = [value for value in measure(side, texts) if value is not None]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
     of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
     first, last = (float(total / number) if number else None for total, number in (of_first, of_last))
-    test = None
-    if first is not None and last is not None:
-        _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
-    return {
-        "single_pass": first,
-        "discussion": last,
-        "difference": None if first is None or last is None else last - first,
-        "ci95": list(test.interval()) if test else None,
-    }
+    if first is None or last is None:
+        return {names[0]: first, names[1]: last, "difference": None, "ci95": None}
+    _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
+    ends = list(test.interval()) if test else None
+    return {names[0]: first, names[1]: last, "difference": last - first, "ci95": ends}
 
 
 def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from reelbench.registry import discovery
@@ -59,8 +60,11 @@ class VideoFrames:
         Raises:
             DroppedError: The video is missing (`media_missing`) or can't be read (`media_unreadable`).
         """
+        there = False
         if self._plan:
-            if not self._there(row):
+            with suppress(InputError):  # no file can have such a name
+                there = self._library.find(row) is not None
+            if not there:
                 raise DroppedError("media_missing")
             if self.sampling.form == "clip":
                 return [Attachment("video_url", "video/mp4", b"")]
@@ -75,9 +79,3 @@ class VideoFrames:
         if stored is None:
             raise DroppedError("media_missing")
         return Shown.of(stored).media
-
-    def _there(self, row: Row) -> bool:
-        try:
-            return self._library.find(row) is not None
-        except InputError:
-            return False

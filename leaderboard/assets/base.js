@@ -10,11 +10,13 @@ globalThis.Reelbench = (() => {
   // --- elements ---
   const { h, svg } = globalThis.Elements;
   const bdi = (text, attributes) => h("bdi", { ...attributes, text });
-  /** A model's name, which may break behind the slash. */
+  /** A model's name: who made it in grey, which gives way where there is no room. */
   const named = (text) => {
-    const [org, ...rest] = text.split("/");
-    return rest.length ? h("bdi", {}, `${org}/`, h("wbr"), rest.join("/")) : bdi(text);
+    const [, org, name] = text.match(/^([\w.-]+\/)([^/<>]+)$/) || [];
+    return org ? h("bdi", { class: "named" }, h("span", { class: "org" }, org), h("wbr"), h("span", {}, name)) : bdi(text);
   };
+  /** A model's name without who made it. */
+  const brief = (text) => text.replace(/^[^/]+\/(?=.)/, "");
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
@@ -23,8 +25,14 @@ globalThis.Reelbench = (() => {
   };
 
   // --- rows and numbers ---
+  /** Rounded as the terminal and the tables round: of two that are equally near the even one. */
+  function fixed(value, digits) {
+    const times = value * 10 ** digits;
+    const tie = Number.isInteger(value * 4096) && Math.abs(times % 1) === 0.5;
+    return tie ? ((2 * Math.round(times / 2)) / 10 ** digits).toFixed(digits) : value.toFixed(digits);
+  }
   const num = (value, unit) =>
-    value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
+    value == null ? "–" : fixed(value, data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
   const signed = (value, unit) => (value > 0 ? "+" : "") + num(value, unit);
   const count = (n) => n.toLocaleString("en");
   // What the authors do is the rule; only the other way of aggregating is spelled out.
@@ -171,16 +179,22 @@ globalThis.Reelbench = (() => {
       query: new URLSearchParams(cut < 0 ? "" : raw.slice(cut + 1)),
     });
   }
-  let writing = 0;
+  let writing = 0,
+    typed = false; // the address was last written for a search that is being typed
   const asked = (name) => address.query.get(name) || "";
-  function ask(changes, typing) {
+  /** Change the address: a step that Back undoes; a search that is being typed is one step. */
+  function ask(changes, typing = false) {
     for (const [name, text] of Object.entries(changes)) {
       if (text == null || text === "") address.query.delete(name);
       else address.query.set(name, text);
     }
     const query = address.query.toString();
     const path = address.name ? `${address.page}/${encodeURIComponent(address.name)}` : address.page;
-    const write = () => history.replaceState(null, "", `#/${path}${query ? `?${query}` : ""}`);
+    const to = `#/${path}${query ? `?${query}` : ""}`;
+    const write = () => {
+      if (to !== location.hash) history[typing && typed ? "replaceState" : "pushState"](null, "", to);
+      typed = typing;
+    };
     clearTimeout(writing);
     // Browsers take their time over each change of the address, so typing changes it when it rests.
     if (typing) writing = setTimeout(write, 150);
@@ -205,6 +219,7 @@ globalThis.Reelbench = (() => {
     svg,
     bdi,
     named,
+    brief,
     none,
     badge,
     link,

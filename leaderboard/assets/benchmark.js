@@ -24,6 +24,7 @@
       refs,
       at: (row) => row,
       again: () => table.fill(),
+      open: R.questions,
       always: true,
       cls: "lane-cell alone",
     });
@@ -36,6 +37,7 @@
     const columns = [
       rank,
       { ...R.MODEL, id: "model", title: "Model", node: R.modelCell(listed) },
+      R.weights((row) => [row]),
       lane,
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
       ...R.declared(group, groups, listed),
@@ -56,7 +58,9 @@
       then: b.metrics[0].name,
       keep: (row) => keep(row),
       below: R.unranked,
+      id: (row) => row.id,
       compared: () => R.compared(listed, (row) => row.id),
+      verdict: (view, ticked) => R.verdicts([lane], view, ticked),
       apart: g?.pairs ? (anchor, row) => R.rangeOf(row)[0] > R.rangeOf(anchor)[1] : null,
       key: R.key([lane], g?.pairs),
       changed: chartsSoon,
@@ -104,10 +108,22 @@
     const credible = R.trust(rows.filter(inGroup), g ? [{ ...g, i: group }] : groups);
     main.replaceChildren(
       ...[
-        h("h1", { text: b.title }),
-        !R.narrow.matches && lead,
-        g && !g.mini && R.headline(g.headline),
-        !R.narrow.matches && credible,
+        ...R.top(
+          b.title,
+          R.toolbar(table, {
+            filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
+            name: b.id,
+            whole: true,
+            picture: () => ({
+              title: `${b.title}${g ? `, ${R.groupName(g)}` : ""}`,
+              words: (g?.headline || []).map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
+              of: (row) => ({ rank: row.rank, range: row.rank_range, model: row.model }),
+            }),
+            apply,
+          }),
+          g && !g.mini && R.headline(g.headline),
+          credible,
+        ),
         chips(groups, group, rows.filter((row) => !R.apart(row))),
         g?.mini &&
           h(
@@ -121,19 +137,12 @@
             { class: "note" },
             "Rows of different groups are not comparable with each other; each group has its own ranks.",
           ),
-        R.toolbar(table, {
-          filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
-          name: b.id,
-          whole: true,
-          apply,
-        }),
         holder,
-        R.narrow.matches && credible,
-        R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),
         g && ownPrompts(b, g),
         ...(g?.relations || []).map((text) => h("p", { class: "note", text: `${text} No value is converted.` })),
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
+        lead,
         explained(b),
         ...reference(b, refs, group),
         pictures,

@@ -20,7 +20,14 @@
     const people = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
     // A model is one row: its mini runs stand on its own page where it has full ones.
     const full = new Set(people.filter((model) => cells(model).some((group) => !group.mini)).map((model) => model.model));
-    const models = people.filter((model) => mini || !full.has(model.model) || cells(model).some((group) => !group.mini));
+    const counting = groups.filter((group) => group.counts && shown.includes(group));
+    const left = new Set(asked("without").split(",").filter((name) => counting.some((group) => group.benchmark === name)));
+    const over = counting.filter((group) => !left.has(group.benchmark));
+    const standings = left.size ? R.standings(data.overall, over, R.render) : new Map();
+    const models = people
+      .filter((model) => mini || !full.has(model.model) || cells(model).some((group) => !group.mini))
+      .map((model) => ({ ...model, ...standings.get(model) }))
+      .sort((p, q) => (p.rank ?? 1e9) - (q.rank ?? 1e9) || (left.size ? (q.rate ?? -1) - (p.rate ?? -1) : 0));
     const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
     const id = (model) => rowsOf(model)[0].id;
     const scored = (model) => shown.some((group) => data.rows[model.cells[group.i]]?.v[0]);
@@ -41,6 +48,8 @@
         refs: rows.filter(R.apart),
         at,
         again: () => table.fill(),
+        open: R.questions,
+        cls: `lane-cell${left.has(group.benchmark) ? " left" : ""}`,
         reason: true,
         show: R.narrow.matches ? group.id === chosen?.id : shown.includes(group),
         below: (m) => !at(m) || R.unranked(at(m)),
@@ -54,10 +63,12 @@
         name: (m) => m.model,
       }),
       { ...R.MODEL, id: "model", title: "Model", node: modelCell },
+      R.weights(rowsOf),
       ...lanes,
       {
         id: "rate",
         title: "Mean win rate",
+        vital: true,
         about: "The share of the other models that it beats, one that it can’t be told from counted half, averaged over the benchmarks that it has, in percent.",
         cls: "num",
         show: ranked && !R.narrow.matches,
@@ -78,7 +89,7 @@
     let keep = R.filtering(filters);
     const inBenchmark = (m) =>
       !asked("bench") || Object.keys(m.cells).some((i) => data.groups[i].benchmark === asked("bench"));
-    const holder = h("div", { class: "card table-card" });
+    const holder = h("div", { class: `card table-card${lanes.filter((lane) => lane.show).length > 4 ? " many" : ""}` });
     R.ticking(holder, () => table.fill());
     const table = R.table(holder, {
       rows: models,
@@ -86,7 +97,9 @@
       label: "Overall",
       sort: "rank:asc",
       below: (m) => ranked && m.rank == null,
+      id,
       compared: () => R.compared(models, id),
+      verdict: (view, ticked) => R.verdicts(lanes, view, ticked),
       hidden: (m) => !scored(m),
       more: (left) =>
         left.every((m) => rowsOf(m).every((row) => row.source === "published"))
@@ -106,53 +119,93 @@
     const choices = R.declaredFilters(models.flatMap(rowsOf)).filter(([, name]) =>
       filters.some((column) => column.id === name),
     );
+    const cards = h(
+      "section",
+      { class: ran.length ? null : "first" },
+      h("h2", { text: "Benchmarks" }),
+      h("div", { class: "charts" }, data.benchmarks.map(summary)),
+      !ran.length && h("p", { class: "lead" }, "Nothing was run here yet. ", R.link("Run the first model", "#/submit"), "; below are the numbers that papers print."),
+    );
     main.replaceChildren(
       ...[
-        h("h1", { text: `Leaderboard: ${plural(models.filter(scored).length, "video model")}, ${plural(shown.length, "benchmark")} of story and culture` }),
-        R.headline(data.headline),
-        !R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
+        ...R.top(
+          `Leaderboard: ${plural(models.filter(scored).length, "video model")} on ${plural(shown.length, "benchmark")}`,
+          R.toolbar(table, {
+            before: counting.length > 1 && onMenu(counting, left),
+            filters: [["Benchmark", "bench", data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],
+            name: "overall",
+            picture: () => ({
+              title: `Overall${left.size ? `, ranked on ${over.map((group) => group.b.title).join(", ")}` : ""}`,
+              words: left.size ? "" : data.headline.map((part, i) => (i % 2 ? R.brief(part) : part)).join(""),
+              of: (m) => ({ rank: m.rank, range: m.ranks && [...new Set(m.ranks)].join("–"), model: m.model }),
+            }),
+            apply,
+          }),
+          left.size ? chosen(models, over) : R.headline(data.headline),
+          R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
+        ),
         data.groups.length > 0 &&
           data.groups.filter((group) => group.main).every((group) => group.mini) &&
           h("p", { class: "card banner" }, "Mini data only: for trying things out."),
-        R.toolbar(table, {
-          filters: [["Benchmark", "bench", data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],
-          name: "overall",
-          apply,
-        }),
+        !ran.length && shown.length > 0 && cards,
         !ranked &&
+          ran.length > 0 &&
           models.length > 0 &&
           h(
             "p",
             { class: "card banner" },
-            `There is no overall ranking yet: it takes three models with ranked results on half of the benchmarks that count (${counting()}). Each benchmark has its own ranking.`,
+            `There is no overall ranking yet: it takes three models with ranked results on half of the benchmarks that count (${allCounting()}). Each benchmark has its own ranking.`,
           ),
         holder,
-        R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         h(
           "p",
           { class: "note" },
           "Ranks are by the mean win rate over benchmarks: the share of the other models that a model beats, those that it can’t be told from counted half. Units are never mixed. ",
           R.link("How ranks are made", "#/about"),
         ),
-        h("h2", { text: "Benchmarks" }),
-        h("div", { class: "charts" }, data.benchmarks.map(summary)),
+        (ran.length > 0 || !shown.length) && cards,
       ].filter(Boolean),
     );
   }
+  const rankOn = (without) => {
+    R.ask({ without });
+    R.render();
+  };
+  /** The headline of an order over a reader's own choice of benchmarks. */
+  function chosen(models, over) {
+    const first = models.filter((model) => model.rank === 1).map((model) => R.brief(model.model));
+    const said = first.length ? `${first.join(", ")} ${first.length > 1 ? "share" : "has"} the highest win rate on ${over.map((group) => group.b.title).join(", ")}` : "Too few models for an order on these";
+    return h("p", { class: "headline" }, `Your own choice of ${over.length} benchmark${over.length === 1 ? "" : "s"}: `, bdi(said), ". ", h("button", { type: "button", class: "link", onclick: () => rankOn(null) }, "Rank on all"));
+  }
+  /** Which benchmarks the order is over. */
+  const onMenu = (counting, left) =>
+    R.menu(
+      left.size ? `Ranked on ${counting.length - left.size} of ${counting.length}` : "Ranked on all",
+      counting.map(({ benchmark, b }) => {
+        const change = ({ target }) => {
+          rankOn(counting.map((group) => group.benchmark).filter((name) => (name === benchmark ? !target.checked : left.has(name))).join(","));
+          const box = document.getElementById(`on-${benchmark}`);
+          box.closest("details").open = true;
+          box.focus();
+        };
+        const box = h("input", { type: "checkbox", id: `on-${benchmark}`, onchange: change });
+        box.checked = !left.has(benchmark);
+        return h("label", {}, box, b.title);
+      }),
+    );
   const plural = (n, what) => `${R.count(n)} ${what}${n === 1 ? "" : "s"}`;
-  const counting = () =>
+  const allCounting = () =>
     data.groups
       .filter((group) => group.counts)
       .map((group) => R.benchmarks.get(group.benchmark).title)
       .join(", ");
   /** A model under its one name; badges are of single results and stand on the benchmarks' pages. */
   function modelCell(m) {
-    return [
-      h("a", { class: "name", href: R.modelHref(m.model) }, R.named(m.model)),
-      m.covered > 0 && m.covered < m.of && h("span", { class: "sub reason" }, ` ${m.covered} of ${m.of} benchmarks`),
+    return R.who(m.model, R.modelHref(m.model), [
+      m.covered > 0 && m.covered < m.of && h("span", { class: "sub", title: "Benchmarks that it was run on" }, ` ${m.covered} of ${m.of}`, h("span", { class: "sr" }, " benchmarks")),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
-      m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
-    ].filter(Boolean);
+      m.setting !== "zero-shot" && R.badge(m.setting),
+    ]);
   }
   function summary(b) {
     const first = data.rows.find((row) => R.group(row).benchmark === b.id && R.group(row).main && row.rank === 1),
@@ -167,7 +220,7 @@
         {},
         first
           ? [
-              "First: ",
+              first.source === "run" ? "First: " : "Highest that a paper prints: ",
               h("b", {}, bdi(first.model)),
               `, ${num(first.v[0][0], metric.unit)} ${R.short(metric.title)} (${data.units[metric.unit].range})`,
             ]
@@ -177,7 +230,10 @@
   }
 
   // --- go ---
-  const TABS = [["overall", "Overall"], ...data.benchmarks.map((b) => [b.id, b.title])];
+  const TABS = [["overall", "Overall"], ...data.benchmarks.map((b) => [b.id, b.title.replace(/ \(.*/, "")])];
+  const tabsCut = () => $("tabs").classList.toggle("cut", $("tabs").scrollLeft + $("tabs").clientWidth < $("tabs").scrollWidth - 2);
+  $("tabs").addEventListener("scroll", tabsCut, { passive: true });
+  new ResizeObserver(tabsCut).observe($("tabs"));
   function render() {
     R.settle();
     R.readAddress();
@@ -192,10 +248,13 @@
     const title = main.querySelector("h1")?.textContent;
     document.title = title ? `${title} · Reelbench` : "Reelbench leaderboard";
     $("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    tabsCut();
   }
   R.render = render;
   addEventListener("hashchange", () => {
+    const before = R.address.page + R.address.name;
     render();
+    if (before === R.address.page + R.address.name) return; // a sort, a tick or a filter undone
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   });

@@ -41,7 +41,7 @@
   R.caveats = (row) =>
     [
       row.partial && badge("not ranked", "warn", row.partial),
-      row.partial && h("span", { class: "sub reason", text: R.words(row.partial) }),
+      row.partial && h("span", { class: "sub", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
       row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
     ].filter(Boolean);
@@ -73,11 +73,34 @@
         row.badge && badge(row.badge, "", row.rejudged),
         ...noted(row),
       ].filter(Boolean);
-      return [
-        h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
+      return who(row.model, R.modelHref(R.modelOf(row)), [
         row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
-        badges.length > 0 && h("div", { class: "badges" }, badges),
-      ].filter(Boolean);
+        ...badges,
+      ]);
+    };
+  }
+  /** A model's name, and what a reader must know with it, in one line. */
+  const who = (model, href, beside) =>
+    h("div", { class: "who" }, h("a", { class: "name", href, title: model, "aria-label": model }, R.named(model)), h("div", { class: "badges" }, beside));
+  /** Open or closed, and how large: of a model's rows the first that says so. */
+  function weights(rowsOf) {
+    const get = (item) => rowsOf(item).find((row) => row.parameters)?.parameters ?? null;
+    const open = (item) => rowsOf(item).map((row) => row.open_weights).find((value) => value != null);
+    const size = (item) => (get(item) == null ? "" : `${+get(item).toPrecision(3)} B`);
+    const licence = (item) => rowsOf(item).map((row) => row.licence).find(Boolean) || "licence not stated";
+    return {
+      id: "weights",
+      title: "Weights",
+      about: "Billions of parameters where the weights are open, else closed",
+      cls: "num soft",
+      unsaved: true, // parameters and licence are columns of their own
+      up: true,
+      get,
+      show: !R.narrow.matches && matchMedia("(min-width: 1200px)").matches,
+      node: (item) => {
+        const text = open(item) === false ? "closed" : size(item) || (open(item) ? "open" : "");
+        return text ? h("span", { title: `${open(item) == null ? "" : open(item) ? "open weights, " : "closed, "}${licence(item)}` }, text) : R.none("Not stated");
+      },
     };
   }
   const rankCell = (rank) => (rank == null ? R.none("Not ranked") : h("span", { class: `rank r${rank}` }, rank));
@@ -91,6 +114,7 @@
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
   const SCORE = "More about the score";
+  const ROOM = new Set(["licence", "tokens_in", "tokens_out", "judge_cost"]); // shown where recorded and there is room
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
   function declared(group, groups, rows) {
     const parts = [SCORE, ...new Set(data.columns.map((column) => column.part))];
@@ -106,6 +130,7 @@
           title: column.title,
           about: column.about,
           group: column.part,
+          vital: column.part === SCORE,
           cls: text ? (column.id === "date" ? "nowrap" : "") : "num",
           up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
@@ -117,7 +142,7 @@
                 : null,
           show:
             !R.narrow.matches &&
-            ((column.part === SCORE && column.id !== "rank_range" ? rows.some((row) => value(row) != null) : column.shown) ||
+            ((column.part === SCORE && column.id !== "rank_range" ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });
@@ -136,6 +161,7 @@
         head: () => h("span", { class: "unit", text: data.units[metric.unit].label }),
         get: (row) => row.v[i]?.[0] ?? null,
         show: !R.narrow.matches && shownIn(i) && !metric.name.endsWith("_per_question"),
+        beside: (row) => [["low", row.v[i]?.[1]], ["high", row.v[i]?.[2]]],
         node: (row) => (row.v[i] ? [R.shown(row, i, metric), ends(row)].filter(Boolean) : R.none()),
       };
     });
@@ -163,5 +189,5 @@
     return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
-  Object.assign(R, { modelCell, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
+  Object.assign(R, { who, weights, modelCell, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
 })();

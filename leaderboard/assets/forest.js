@@ -12,13 +12,23 @@
     box.checked = picked().includes(id);
     return box;
   }
-  /** Call `changed` when a row is ticked or not; the address keeps the ticks in their order. */
+  /**
+   * Call `changed` when a row is ticked or not, by its box or anywhere on it; the address keeps the ticks in their order,
+   * each a step that Back undoes.
+   */
   function ticking(holder, changed) {
-    holder.addEventListener("change", ({ target }) => {
-      if (!target.classList.contains("pick")) return;
-      const rest = picked().filter((id) => id !== target.dataset.id);
-      ask({ pick: (target.checked ? [...rest, target.dataset.id] : rest).join(",") });
+    const tick = (id, on) => {
+      const rest = picked().filter((one) => one !== id);
+      ask({ pick: (on ? [...rest, id] : rest).join(",") });
       changed();
+    };
+    holder.addEventListener("change", ({ target }) => {
+      if (target.classList.contains("pick")) tick(target.dataset.id, target.checked);
+    });
+    holder.addEventListener("click", ({ target }) => {
+      const row = target.closest("tr[data-row]");
+      if (!row || target.closest("a, button, input, label, [role=button]") || String(getSelection())) return;
+      tick(row.dataset.row, !picked().includes(row.dataset.row));
     });
   }
   /** A row's best and worst rank; its rank twice where it has no range. */
@@ -37,7 +47,7 @@
         "span",
         { class: "bracket", title: `95 % rank range ${range}` },
         h("i", { "aria-hidden": "true", style: `left:${at(best)};right:calc(100% - ${at((worst || best) + 1)})` }),
-        h("small", { style: `left:${at(best)}` }, h("span", { class: "sr" }, "95 % rank range "), range),
+        h("small", { style: best > of / 2 ? `right:calc(100% - ${at((worst || best) + 1)})` : `left:${at(best)}` }, h("span", { class: "sr" }, "95 % rank range "), range),
       );
     };
     return {
@@ -59,14 +69,15 @@
       .map((source) => [source, best(source)])
       .filter(([, row]) => row)
       .map(([kind, row]) => ({ kind, at: row.v[i][0], text: `${R.KINDS[kind].toLowerCase()}: ${row.model}, ${num(row.v[i][0], metric.unit)}` }));
-    return { steps: values.length ? around(values, metric, 4) : [metric.low, metric.high], rules };
+    return { steps: new Set(values).size > 1 ? around(values, metric, 4) : ticks(metric.low, metric.high, 5), rules };
   }
   /**
    * A column with a dot on its own scale for each row, and paired differences for those that are compared.
    * Options: id, title, g (its group, or null of several), metric, i (its place), rows and refs (of the benchmark), at
-   * (what stands in the table -> the benchmark's row, or nothing), again() when differences have come.
+   * (what stands in the table -> the benchmark's row, or nothing), again() when differences have come, open(row, base,
+   * metric) for the questions that make a difference.
    */
-  function laneColumn({ id, title, g, metric, i, rows, refs, at, again, ...more }) {
+  function laneColumn({ id, title, g, metric, i, rows, refs, at, again, open, ...more }) {
     const { steps, rules } = scaleOf(rows, refs, i, metric);
     const unit = data.units[metric.unit].label;
     let pairs = null; // (row, other) -> difference, once it is here
@@ -80,51 +91,71 @@
       }
       return pairs;
     };
-    const cell = (row, note) => {
-      const numbers = row?.v[i];
-      if (!numbers) return R.none("Not run");
-      const value = R.shown(row, i, metric),
-        hollow = R.unranked(row);
-      const tip = [`${row.model}: ${value} ${unit}`, R.interval(numbers, metric.unit), hollow && "not ranked"].filter(Boolean);
-      const ends = numbers.length > 1 ? numbers.slice(1) : null;
-      return [
-        h("span", { class: "forest" }, h("b", { text: value }), track({ value: numbers[0], ends, steps, rules, hollow, tip: tip.join(", ") })),
-        row.unscored && h("span", { class: "sub" }, ` ${row.unscored} unscored`),
-        hollow && more.reason && h("span", { class: "sub" }, " ", R.badge("not ranked", "warn", row.partial || "Not ranked"), ` ${R.words(row.partial)}`),
-        note && h("span", { class: "sub", text: note }),
-      ].filter(Boolean);
-    };
     const difference = (row, base) => {
       if (!row?.v[i] || !base?.v[i]) return null;
       const known = g && row !== base && row.rank != null && base.rank != null ? get()(row, base) : null;
       return known || [row.v[i][0] - base.v[i][0], null];
     };
-    /** A row that is compared: its value, and under it by how much it is above the first one ticked. */
-    function compare(item, items) {
-      const base = at(items[0]),
-        row = at(item),
-        found = difference(row, base);
-      if (!found) return cell(row);
-      if (row === base) return cell(row, "compared with this");
-      const [by, p, low, high] = found;
+    /** The row that others are compared with, if it was run here. */
+    const pinned = (ticked) => {
+      const base = ticked?.length ? at(ticked[0]) : null;
+      return base?.v[i] ? base : null;
+    };
+    const zero = [{ kind: "zero", at: 0 }];
+    const axes = new Map(); // base -> the axis of all differences from it, made again once they have come
+    function axisFrom(base) {
+      const known = axes.get(base);
+      if (known?.of === pairs) return known.steps;
+      const ends = rows.flatMap((row) => (row === base ? [0] : difference(row, base)?.filter((value, k) => k !== 1 && value != null) || []));
+      const made = ticks(Math.min(0, ...ends), Math.max(0, ...ends), 4);
+      axes.set(base, { of: pairs, steps: made });
+      return made;
+    }
+    /** What a row's cell says and draws: its score on the table's axis, or its difference from the one that is pinned. */
+    function drawn(item, ticked) {
+      const row = at(item),
+        numbers = row?.v[i];
+      if (!numbers) return null;
+      const base = pinned(ticked),
+        value = R.shown(row, i, metric),
+        hollow = R.unranked(row);
+      if (!base) {
+        const tip = [`${row.model}: ${value} ${unit}`, R.interval(numbers, metric.unit), row.unscored && `${row.unscored} unscored`, hollow && "not ranked"];
+        const under = hollow && more.reason ? "not ranked" : "";
+        return { text: value, bound: row.unscored, under, value: numbers[0], ends: numbers.length > 1 ? numbers.slice(1) : null, steps, rules, hollow, tip: tip.filter(Boolean).join(", ") };
+      }
+      const scale = { steps: axisFrom(base), rules: zero };
+      if (row === base) return { ...scale, text: value, under: "pinned", value: 0, kind: "level", tip: `${row.model}: ${value} ${unit}, what the others are compared with` };
+      const [by, p, low, high] = difference(row, base);
       const why = [row, base].some(R.unranked) ? "not ranked" : [row, base].some((one) => one.source === "published") ? "a published number" : "not compared by pairs";
-      if (low == null) return cell(row, `${signed(by, metric.unit)}, no interval: ${why}`);
-      const all = items.flatMap((one) => (one === items[0] ? [] : difference(at(one), base)?.filter((_, k) => k !== 1) || []));
       const sure = p != null && p <= 0.05,
-        range = R.ends(low, high, metric.unit);
-      const chance = p == null ? "" : `, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} (Holm)`;
-      const tip = `${row.model} minus ${base.model}: ${signed(by, metric.unit)}, 95 % interval ${range}${chance}`;
-      const steps = ticks(Math.min(0, ...all), Math.max(0, ...all), 4);
-      return [
-        ...cell(row),
-        h(
-          "span",
-          { class: `forest difference ${sure ? (by > 0 ? "above" : "under") : "level"}` },
-          h("b", { text: signed(by, metric.unit) }),
-          track({ value: by, ends: [low, high], steps, rules: [{ kind: "zero", at: 0 }], tip }),
-        ),
-        h("span", { class: "sub difference", text: `${range}${sure ? "" : "; can’t be told apart"}` }),
-      ];
+        chance = p == null ? "" : `, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} (Holm)`,
+        said = low == null ? `no interval: ${why}` : sure ? "" : "can’t be told apart";
+      return {
+        ...scale, text: signed(by, metric.unit), bound: row.unscored, under: value, value: by, ends: low == null ? null : [low, high], hollow: !sure, said, sure, by,
+        kind: sure ? (by > 0 ? "above" : "under") : "level",
+        tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `95 % interval ${R.ends(low, high, metric.unit)}${chance}`, said].filter(Boolean).join(", "),
+      };
+    }
+    function node(item, ticked) {
+      const one = drawn(item, ticked);
+      if (!one) return R.none("Not run");
+      return h(
+        "span",
+        { class: `forest ${one.kind ? `difference ${one.kind}` : ""}`.trim() },
+        h("b", {}, one.text, one.bound > 0 && h("sup", { "aria-hidden": "true" }, "†"), one.under && h("small", {}, ` ${one.under}`)),
+        track({ ...one, open: open && one.ends && one.by != null ? () => open(at(item), pinned(ticked), metric) : null }),
+        one.bound > 0 && h("span", { class: "sr" }, ` ${one.bound} unscored`),
+        one.said && h("span", { class: "sr" }, ` ${one.said}`),
+      );
+    }
+    /** What the pin says of the rows that are in view: how many it is better than, worse than, and not told from. */
+    function verdict(items, ticked) {
+      if (!pinned(ticked)) return "";
+      const found = items.filter((item) => item !== ticked[0]).map((item) => drawn(item, ticked)).filter(Boolean);
+      const n = (kind) => found.filter((one) => one.ends && one.kind === kind).length;
+      const parts = [[n("under"), "better than"], [n("level"), "not told from"], [n("above"), "worse than"], [found.filter((one) => !one.ends).length, "not compared with"]];
+      return parts.filter(([many]) => many).map(([many, how]) => `${how} ${many}`).join(", ");
     }
     return {
       id,
@@ -133,27 +164,62 @@
       cls: "lane-cell",
       lane: true,
       get: (item) => at(item)?.v[i]?.[0] ?? null,
-      node: (item) => cell(at(item)),
-      compare,
-      head: () => {
-        const what = R.short(metric.title);
-        return [h("span", { class: "unit", text: what === title ? unit : `${what}, ${unit}` }), axis(steps)];
+      node,
+      drawn,
+      verdict,
+      /** What a file must say beside the number: [name, value]. */
+      beside(item, ticked) {
+        const row = at(item),
+          numbers = row?.v[i] || [],
+          g = row && R.group(row);
+        const one = pinned(ticked) && drawn(item, ticked);
+        const minus = one?.by == null ? [null, null, null, null] : [one.by, ...(one.ends || [null, null]), one.ends ? (one.sure ? "yes" : "no") : null];
+        return [
+          ...[["low", numbers[1]], ["high", numbers[2]], ["lower bound", row && (row.unscored ? "yes" : "no")], ["unscored", row && (row.unscored ?? 0)]],
+          ...[["rank", row?.rank], ["rank range", row?.rank_range], ["source", row?.source], ["setting", row?.setting], ["frames", row?.frames]],
+          ...[["split", g && [g.split, g.subset].filter(Boolean).join(", ")], ["judge", g?.judge], ["judge prompts", g?.judge_prompts]],
+          ...(pinned(ticked) ? ["difference", "difference low", "difference high", "told apart"].map((name, k) => [name, minus[k]]) : []),
+        ];
       },
+      unit: () => (R.short(metric.title) === title ? unit : `${R.short(metric.title)}, ${unit}`),
+      head(ticked) {
+        const base = pinned(ticked);
+        const text = base ? `minus the pinned, ${metric.unit === "percent" ? "points" : unit}` : this.unit();
+        return [h("span", { class: "unit", text }), axis(base ? axisFrom(base) : steps)];
+      },
+      metric,
       rules,
       intervals: rows.some((row) => row.v[i]?.length > 1),
+      bounded: rows.some((row) => row.unscored && row.v[i]),
       ...more,
     };
   }
-  /** The ticked ones among what the table lists, where there are two or more: the first is what others are compared with. */
-  const compared = (items, id) => {
-    const known = picked().map((one) => items.find((item) => id(item) === one)).filter(Boolean);
-    return known.length > 1 ? known : [];
-  };
+  /** The ticked ones among what the table lists: the first is pinned, all others are compared with it. */
+  const compared = (items, id) => picked().map((one) => items.find((item) => id(item) === one)).filter(Boolean);
+  /** What a pin says, in a sentence: over all rows in view, and of each that is ticked beside it. */
+  function verdicts(lanes, items, ticked) {
+    const [base, ...others] = ticked;
+    const shown = lanes.filter((lane) => lane.shown && lane.verdict(items, ticked));
+    const on = (lane) => (lanes.length > 1 ? `${lane.title}: ` : "");
+    const own = (item) => h("bdi", {}, R.brief(item.model));
+    const list = (item) => shown.map((lane) => [lane, lane.drawn(item, ticked)]).filter(([, one]) => one).map(([lane, one]) => `${on(lane)}${one.text}${one.ends ? ` (${one.ends.map((end) => num(end, lane.metric.unit)).join(" to ")})` : ""}${one.said ? ` ${one.said}` : ""}`).join("; ");
+    return [
+      h("b", {}, own(base)),
+      lanes.length > 1 ? " pinned. " : " is ",
+      shown.length > 0 ? `${shown.map((lane) => `${on(lane)}${lane.verdict(items, ticked)}`).join("; ")}. ` : "not run here. ",
+      ...others.slice(0, 3).flatMap((item) => [own(item), " minus it: ", `${list(item)}. `]),
+    ];
+  }
 
   // --- what stands above a table ---
+  /** The title with what works on the table beside it, or on a phone under the lines that say what it is. */
+  const top = (title, toolbar, ...lines) => {
+    const h1 = h("h1", { text: title });
+    return (R.narrow.matches ? [h1, ...lines, toolbar] : [h("div", { class: "page-head" }, h1, toolbar), ...lines]).filter(Boolean);
+  };
   /** Words and names in turn. */
   const headline = (parts) =>
-    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part) }, bdi(part)) : part.replaceAll(" %", "\u00a0%"))));
+    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part), title: part }, bdi(R.brief(part))) : part.replaceAll(" %", "\u00a0%"))));
   /** What makes the table credible: runs, judges, videos, the newest date. */
   function trust(rows, groups) {
     const runs = rows.filter((row) => row.source === "run"),
@@ -193,11 +259,12 @@
         : h("span", {}, sign(["dot"]), "score"),
       has("baseline") && h("span", {}, sign(["rule baseline"]), "floor (no looking)"),
       has("human") && h("span", {}, sign(["rule human"]), "people"),
+      lanes.some((lane) => lane.bounded) && h("span", {}, "† lower bound: questions without a score count at the scale’s lowest"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),
       bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "one band: rank ranges overlap"),
-      h("span", {}, "Tick two or more to compare."),
+      h("span", {}, "Click a row to compare the others with it."),
     );
   }
 
-  Object.assign(R, { picked, scaleOf, ticking, rangeOf, rankColumn, laneColumn, compared, headline, trust, key });
+  Object.assign(R, { top, picked, scaleOf, ticking, rangeOf, rankColumn, laneColumn, compared, verdicts, headline, trust, key });
 })();

@@ -23,16 +23,16 @@
 
   /**
    * Make a table in `holder`.
-   * A column is {id, title, about, group, cls, get(row), node(row), head(), compare(row, compared), up, always, show, lane}: `get`
+   * A column is {id, title, about, group, cls, get(row), node(row, ticked), head(ticked), up, always, show, lane}: `get`
    * gives what is sorted and saved, `node` what is shown, `head` what stands under the title; `up` sorts the least first.
    * Options: rows, columns, label, sort "id:asc", then (a column's id), text(row) to search, keep(row), changed(),
    * below(row): whether it stands below all others however they are sorted, which a column's own `below` overrides;
-   * compared(): rows drawn by the columns' `compare(row, compared)`, in their place or, where that is not on this page of
-   * the table, above all; hidden(row): left out
+   * id(row); compared(): ticked rows, the first of which stands pinned above all, as do others that are not on this page of
+   * the table; verdict(view, ticked): what they say in words; hidden(row): left out
    * until all are asked for, by search or filter too, as the button `more(n)` says; apart(anchor, row): whether a row
    * begins another band, in the order of ranks.
    */
-  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, compared, hidden, more, apart, key }) {
+  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, id, compared, verdict, hidden, more, apart, key }) {
     const size = rows.length > 500 ? 25 : 50;
     const chosen = asked("cols") ? new Set(asked("cols").split(",")) : null;
     for (const column of columns)
@@ -41,6 +41,7 @@
     let order = [],
       view = [],
       page = 0;
+    let before = null; // what was pinned when the heads were made
     let texts = null; // what is searched: made once, when there is time or at the first search
     const prepare = () => {
       texts ??= new Map(rows.map((row) => [row, text(row).join(" ").toLowerCase()]));
@@ -58,21 +59,57 @@
       { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
       h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
     );
-    const parts = [note, key, scroll, h("div", { class: "table-foot" }, info, pages)].filter(Boolean);
+    const parts = [note, scroll, key, h("div", { class: "table-foot" }, info, pages)].filter(Boolean);
     holder.replaceChildren(...parts);
-    if (key && R.narrow.matches) holder.append(key); // where it would be half of the screen
-    // A shadow at the edge says that more lies beyond it.
-    const edge = () => holder.classList.toggle("cut", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
+    // A shadow at the edge says that more lies beyond it; where nothing does, the head stays under the page's own.
+    const edge = () => {
+      const cut = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2;
+      holder.classList.toggle("cut", cut);
+      holder.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth + 1);
+      holder.style.setProperty("--under", `${document.querySelector(".top").offsetHeight}px`);
+      holder.style.setProperty("--head", `${head.lastElementChild?.offsetHeight || 0}px`);
+    };
     scroll.addEventListener("scroll", edge, { passive: true });
-    new ResizeObserver(edge).observe(scroll);
+    new ResizeObserver(() => {
+      fit();
+      edge();
+    }).observe(scroll);
+    /** Of the columns that nobody chose, as many as there is room for: what is of the score goes last. */
+    let fitted = 0;
+    function fit() {
+      const width = scroll.clientWidth;
+      if (asked("cols") || !width || width === fitted) return;
+      const wanted = (column) => column.always || column.show !== false;
+      if (fitted) {
+        for (const column of columns) column.shown = wanted(column);
+        heads();
+        fill();
+      }
+      fitted = width;
+      for (let round = 0; round < 2; round++) {
+        let over = scroll.scrollWidth - width;
+        if (over <= 1) return;
+        const weight = (column) => (column.vital ? 0 : column.group === "Other scores" ? 1 : column.id === "weights" ? 2 : 3);
+        const last = columns.filter((column) => column.shown && !column.always && !column.lane).sort((p, q) => weight(p) - weight(q));
+        while (over > 0 && last.length) {
+          const column = last.pop();
+          over -= head.querySelector(`th[data-id="${CSS.escape(column.id)}"]`)?.offsetWidth || 0;
+          column.shown = false;
+        }
+        heads();
+        fill();
+      }
+    }
     const clear = () => {
       ask({ pick: null });
       draw();
     };
-    note.append(
-      "Paired differences from the first one ticked, over the videos of both, with 95 % intervals; coloured where they can be told from noise with all pairs of the table counted at once (Holm, 5 %). ",
-      h("button", { type: "button", class: "link", onclick: clear }, "Clear the ticks"),
-    );
+    const tell = (ticked) =>
+      note.replaceChildren(
+        ...(verdict?.(view, ticked) || []),
+        h("span", { class: "sub" }, "Paired over the videos of both, all pairs of the table counted at once (Holm, 5 %). "),
+        h("button", { type: "button", class: "link", onclick: clear }, "Clear the ticks"),
+      );
     all.reveal = () => {
       ask({ all: "1" });
       draw();
@@ -86,21 +123,9 @@
       order = first ? sorted(settled, first, way === "asc", first.below || below) : settled;
     }
     function heads() {
-      const shown = columns.filter((column) => column.shown);
-      const groups = [];
-      for (const column of shown) {
-        if (groups.length && groups.at(-1)[0] === column.group) groups.at(-1)[1] += 1;
-        else groups.push([column.group, 1]);
-      }
-      const above = h(
-        "tr",
-        { class: "groups" },
-        groups.map(([title, span]) =>
-          title ? h("th", { scope: "colgroup", colspan: span }, title) : h("td", { colspan: span }),
-        ),
-      );
+      const shown = columns.filter((column) => column.shown),
+        ticked = compared?.() || [];
       head.replaceChildren(
-        ...(groups.length > 1 ? [above] : []),
         h(
           "tr",
           {},
@@ -108,7 +133,7 @@
             const active = column.id === by;
             const button = h(
               "button",
-              { type: "button", class: "sort", title: column.about, onclick: () => choose(column) },
+              { type: "button", class: "sort", title: [column.group, column.about].filter(Boolean).join(": "), onclick: () => choose(column) },
               column.title,
               h("span", { class: "arrow", "aria-hidden": "true" }, active ? (way === "asc" ? "↑" : "↓") : "↕"),
             );
@@ -121,7 +146,7 @@
                 "aria-sort": active ? (way === "asc" ? "ascending" : "descending") : null,
               },
               button,
-              column.head?.(),
+              column.head?.(ticked),
             );
           }),
         ),
@@ -151,7 +176,7 @@
         info.after(all);
       }
     }
-    const filtered = () => [...R.address.query.keys()].some((name) => !["sort", "cols", "pick", "lane", "all"].includes(name));
+    const filtered = () => [...R.address.query.keys()].some((name) => !["sort", "cols", "pick", "lane", "all", "without"].includes(name));
     function turn(to) {
       page = to;
       fill();
@@ -180,27 +205,26 @@
       const line = (row, attributes) =>
         h(
           "tr",
-          { ...attributes, "data-compared": ticked.includes(row) },
+          { ...attributes, "data-row": id?.(row), "data-compared": ticked.includes(row) },
           shown.map((column) =>
             h(
               column.id === "model" ? "th" : "td",
               { class: column.cls, scope: column.id === "model" ? "row" : null },
-              ticked.includes(row) && column.compare
-                ? column.compare(row, ticked)
-                : column.node
-                  ? column.node(row)
-                  : plain(column.get(row)),
+              column.node ? column.node(row, ticked) : plain(column.get(row)),
             ),
           ),
         );
-      pinned.replaceChildren(...ticked.filter((row) => !part.includes(row)).map((row) => line(row)));
+      pinned.replaceChildren(...ticked.filter((row, i) => !i || !part.includes(row)).map((row) => line(row)));
       pinned.remove();
       if (pinned.children.length) body.before(pinned);
       note.hidden = !ticked.length;
+      if (ticked.length) tell(ticked);
+      if (before !== (ticked[0] ?? null) || before) heads(); // the lanes' axes are of differences, or no longer
+      before = ticked[0] ?? null;
       let anchor = null,
         band = 1;
       body.replaceChildren(
-        ...part.map((row, i) => {
+        ...part.filter((row) => row !== ticked[0]).map((row, i, part) => {
           const low = below?.(row);
           if (!low && (!anchor || apart?.(anchor, row))) {
             anchor = row;
@@ -245,6 +269,7 @@
     heads();
     find();
     fill();
+    fit();
     (globalThis.requestIdleCallback || setTimeout)(prepare);
     return {
       draw() {
@@ -252,6 +277,7 @@
         draw();
       },
       view: () => view,
+      ticked: () => compared?.() || [],
       fill,
       columns,
       show(column, on) {
@@ -277,10 +303,11 @@
       h("div", { class: "pop" }, ...children),
     );
   }
-  document.addEventListener("click", (event) => {
-    for (const one of document.querySelectorAll("details.menu[open]"))
-      if (!one.contains(event.target)) one.open = false;
-  });
+  for (const kind of ["click", "focusin"])
+    document.addEventListener(kind, (event) => {
+      for (const one of document.querySelectorAll("details.menu[open]"))
+        if (!one.contains(event.target)) one.open = false;
+    });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     for (const one of document.querySelectorAll("details.menu[open]")) {
@@ -300,14 +327,20 @@
         }),
     );
   }
-  /** Save what the table shows now. */
+  /** Save what the table shows now, with what its numbers can't be quoted without. */
   function save(table, name, kind) {
-    const shown = table.columns.filter((column) => column.shown);
-    const rows = table.view().map((row) => shown.map((column) => column.get(row) ?? null));
+    const shown = table.columns.filter((column) => column.shown && !column.unsaved),
+      ticked = table.ticked();
+    const view = [...new Set([...ticked, ...table.view()])];
+    const beside = (column, row) => column.beside?.(row, ticked) || [];
     const { csv, save: give } = globalThis.Plots;
-    if (kind === "csv") give(csv([shown.map((column) => column.title), ...rows]), "text/csv;charset=utf-8", `${name}.csv`);
-    else {
-      const records = rows.map((row) => Object.fromEntries(row.map((value, i) => [shown[i].id, value])));
+    if (kind === "csv") {
+      const heads = shown.flatMap((column) => [column.title, ...(view.length ? beside(column, view[0]).map(([what]) => `${column.title} ${what}`) : [])]);
+      const rows = view.map((row) => shown.flatMap((column) => [column.get(row) ?? null, ...beside(column, row).map(([, value]) => value ?? null)]));
+      give(csv([heads, ...rows]), "text/csv;charset=utf-8", `${name}.csv`);
+    } else {
+      const pairs = (column, row) => [[column.id, column.get(row) ?? null], ...beside(column, row).map(([what, value]) => [`${column.id}_${what.replaceAll(" ", "_")}`, value ?? null])];
+      const records = view.map((row) => Object.fromEntries(shown.flatMap((column) => pairs(column, row))));
       give(JSON.stringify(records, null, 1), "application/json", `${name}.json`);
     }
   }
@@ -392,10 +425,10 @@
       lanes.map((lane) => h("option", { value: lane.id }, lane.title)),
     );
     box.value = lanes.find((lane) => lane.shown)?.id;
-    return h("label", { class: "field" }, "Shown", box);
+    return h("label", { class: "field" }, h("span", { class: "sr" }, "Shown"), box);
   }
-  /** Search, filters, columns, download, link. Filters are [label, name, choices]; `apply(name)` is called when one changed. */
-  function toolbar(table, { filters, name, whole, apply }) {
+  /** Search, filters, columns, download, picture (`picture()`: its title, words, of), link. Filters are [label, name, choices]; `apply(name)` is called when one changed. */
+  function toolbar(table, { before, filters, name, whole, apply, picture }) {
     const box = h("input", {
       type: "search",
       id: "q",
@@ -438,10 +471,11 @@
       { class: "bar-row" },
       lanePicker(table),
       h("label", { class: "field grow" }, h("span", { class: "sr" }, "Search"), box),
-      h("div", { class: "tools" }, useful.length > 0 && popover, columnMenu(table), saveMenu(table, name, whole), copyButton()),
+      h("div", { class: "tools" }, before, useful.length > 0 && popover, columnMenu(table), saveMenu(table, name, whole), R.pictureButton(name, () => ({ rows: table.view(), ticked: table.ticked(), lanes: table.columns.filter((column) => column.lane && column.shown), ...picture() })), copyButton()),
     );
   }
 
   R.table = make;
   R.toolbar = toolbar;
+  R.menu = menu;
 })();

@@ -259,6 +259,10 @@ def tables(
         Literal["markdown", "latex"], typer.Option("--format", help="What to write."), Kind.FORMAT
     ] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Metrics, comma-separated; default: all, or in LaTeX the main one."),
+    ] = None,
     published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,
 ) -> None:
@@ -272,7 +276,8 @@ def tables(
         discovery.get(benchmark)
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
-    console.write(files.tables(made, style, benchmark=benchmark).rstrip("\n"))
+    metrics = columns.split(",") if columns else None
+    console.write(files.tables(made, style, benchmark=benchmark, metrics=metrics).rstrip("\n"))
 
 
 @app.command()

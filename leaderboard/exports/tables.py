@@ -3,12 +3,14 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from string import ascii_lowercase
 from typing import Any, Literal
 
 from reelbench.leaderboard import bridge, columns
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
+from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
@@ -28,6 +30,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "≥": r"$\geq$",
     "–": "--",
+    "’": "'",
 }
 
 
@@ -91,32 +94,49 @@ def _cell(value: object) -> object:
 # --- for papers ------------------------------------------------------------------------------------------------------
 
 
-def tables(board: Board, style: Format, *, benchmark: str | None = None) -> str:
-    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last."""
+def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics: Sequence[str] | None = None) -> str:
+    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last.
+
+    `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main one, which with its
+    interval is what a column of a paper has room for.
+    """
     parts = []
     for name, groups in board.groups.items():
         if benchmark not in (None, name):
             continue
         for group in groups:
             rows = [entry for entry in board.entries if entry.group == group]
-            parts.append((_markdown if style == "markdown" else _latex)(board, board.spec(group), group, rows))
+            parts.append((_markdown if style == "markdown" else _latex)(board, group, rows, metrics))
     return "\n".join(parts)
 
 
-def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry]) -> list[Metric]:
+def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
+    known = {metric.name for metric in spec.metrics}
+    if unknown := [name for name in wanted or () if name not in known]:
+        raise InputError(f"{spec.id} has no column {unknown[0]}; there are {', '.join(sorted(known))}")
     with_values = {name for entry in entries for name, metric in entry.metrics.items() if metric.value is not None}
-    return [metric for metric in spec.metrics if metric.name in with_values]
+    shown = [metric for metric in spec.metrics if metric.name in with_values]
+    return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
 
 
 def _number(metric: Metric, found: MetricValue | None) -> str:
     return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
 
 
-def _half(metric: Metric, found: MetricValue | None) -> str:
-    """Half of the interval's width, as papers print it."""
+def _ends(metric: Metric, found: MetricValue | None) -> str:
     if found is None or found.ci95 is None:
         return ""
-    return f"{(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
+    return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in found.ci95) + "]"
+
+
+def _half(metric: Metric, entry: BoardEntry) -> str:
+    """Half of the interval's width, as papers print it; of a lower bound, which isn't its middle, the ends."""
+    found = entry.metrics.get(metric.name)
+    if found is None or found.ci95 is None:
+        return ""
+    if entry.lowest is not None:
+        return f" {_ends(metric, found)}"
+    return f" ± {(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
 
 
 def least(entry: BoardEntry, metric: Metric) -> str:
@@ -125,30 +145,19 @@ def least(entry: BoardEntry, metric: Metric) -> str:
     return "≥ " if bounded and metric.name in entry.metrics else ""
 
 
-def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plus_minus: str) -> list[list[str]]:
-    metrics = _shown(spec, entries)
-    lines = []
-    for entry in sorted(entries, key=lambda entry: entry.is_reference):
-        rank = board.ranks.get(entry.key)
-        numbers = []
-        for metric in metrics:
-            value = entry.metrics.get(metric.name)
-            half = _half(metric, value) if metric is spec.primary and not entry.lowest else ""
-            numbers.append(least(entry, metric) + _number(metric, value) + (f" {plus_minus} {half}" if half else ""))
-        name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
-        marks = [
-            f"not ranked: {entry.unranked}" if entry.unranked else "",
-            f"{unscored} unscored" if (unscored := entry.facts.get("unscored")) else "",
-            f"{videos} videos" if (videos := entry.facts.get("videos")) else "",
-            f"as stated: {stated}" if (stated := entry.facts.get("stated")) else "",
-            f"intervals: {made}" if (made := entry.facts.get("intervals")) else "",
-            "data unstated" if entry.facts.get("data") == "unstated" else "",
-            "questions not stated" if _may_differ(board, entry) else "",
-        ]
-        name += "".join(f" ({mark})" for mark in marks if mark)
-        ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
-        lines.append([*ranks, name, entry.frames, *numbers])
-    return lines
+def _marks(board: Board, entry: BoardEntry) -> list[str]:
+    """What a reader of a row must know beside its numbers."""
+    facts = entry.facts.get
+    marks = [
+        f"not ranked: {entry.unranked}" if entry.unranked else "",
+        f"{unscored} unscored" if (unscored := facts("unscored")) else "",
+        f"{videos} videos" if (videos := facts("videos")) else "",
+        f"as stated: {stated}" if (stated := facts("stated")) else "",
+        f"intervals: {made}" if (made := facts("intervals")) else "",
+        "data unstated" if facts("data") == "unstated" else "",
+        "questions not stated" if _may_differ(board, entry) else "",
+    ]
+    return [mark for mark in marks if mark]
 
 
 def _may_differ(board: Board, entry: BoardEntry) -> bool:
@@ -157,31 +166,94 @@ def _may_differ(board: Board, entry: BoardEntry) -> bool:
     return entry.facts.get("questions") == "not stated" and any(group.differs for group in others)
 
 
-def _markdown(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:
-    head = ["rank", "ranks", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
-    rule = ["--:", "--:", ":--", ":--", *("--:" for _ in head[4:])]
-    rows = [head, rule, *([inert(text) for text in line] for line in _lines(board, spec, entries, "±"))]
-    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
+    spec = board.spec(group)
+    metrics = _shown(spec, entries, wanted)
+    lines = [["rank", "ranks", "model", "frames", *(metric.title for metric in metrics)]]
+    lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
+    for entry in sorted(entries, key=lambda entry: entry.is_reference):
+        rank = board.ranks.get(entry.key)
+        numbers = [
+            least(entry, metric)
+            + _number(metric, entry.metrics.get(metric.name))
+            + (_half(metric, entry) if metric is spec.primary else "")
+            for metric in metrics
+        ]
+        name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
+        name += "".join(f" ({mark})" for mark in _marks(board, entry))
+        ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
+        lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
+    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
-def _latex(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:
-    def cell(text: str) -> str:
-        return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
-    metrics = _shown(spec, entries)
-    lines = _lines(board, spec, entries, r"{\scriptsize$\pm$}")
-    lines = [[*map(cell, line[:4]), *(text.replace("≥", _LATEX["≥"]) for text in line[4:])] for line in lines]
-    body = [rf"{' & '.join(line)} \\" for line in lines]
+
+def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
+    """A float of one column: the best in bold, intervals always, notes on rows under it."""
+    spec = board.spec(group)
+    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted)
+    of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
+    of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
+    signs: dict[str, str] = {}
+    best = {
+        metric.name: max(
+            (value for row in entries if row.key in board.ranks and (value := metric_value(row.metrics, metric.name))),
+            default=None,
+        )
+        for metric in metrics
+    }
+    body = []
+    for entry, marks in sorted(zip(entries, of_rows, strict=True), key=lambda row: row[0].is_reference):
+        rank = board.ranks.get(entry.key)
+        notes = [note for note in marks if note not in of_all]
+        for note in notes:
+            signs.setdefault(note, chr(ord("a") + len(signs)) if len(signs) < len(ascii_lowercase) else str(len(signs)))
+        mark = f"$^{{{','.join(signs[note] for note in notes)}}}$" if notes else ""
+        cells = []
+        for metric in metrics:
+            found = entry.metrics.get(metric.name)
+            number = least(entry, metric) + _number(metric, found)
+            top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
+            ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
+            cells.append((rf"\textbf{{{_tex(number)}}}" if top else _tex(number)) + ends)
+        ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
+        body.append(rf"{' & '.join([*ranks, _tex(_brief(entry.model)) + mark, *cells])} \\")
+    newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
+    from reelbench import __version__
+
+    units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
+    intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
+    caption = f"{spec.title}, {group.label}: {units}."
+    caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
+    caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
+    notes = "; ".join(
+        [
+            *(f"All rows: {_tex(note)}" for note in of_all),
+            *(f"$^{{{sign}}}$~{_tex(note)}" for note, sign in signs.items()),
+        ]
+    )
     return "\n".join(
         [
-            rf"% {' '.join((spec.title + ', ' + group.label).split())}; needs \usepackage{{booktabs}}",
-            rf"\begin{{tabular}}{{rrll{'r' * len(metrics)}}}",
+            r"% needs \usepackage{booktabs,tabularx}",
+            r"\begin{table}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+            rf"\caption{{{_tex(caption)}}}",
+            rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}rr>{{\raggedright\arraybackslash}}X{'r' * len(metrics)}@{{}}}}",
             r"\toprule",
-            rf"Rank & Ranks & Model & Frames{''.join(' & ' + cell(metric.title) for metric in metrics)} \\",
+            rf"& Ranks & Model{''.join(' & ' + _tex(metric.short) for metric in metrics)} \\",
             r"\midrule",
             *body,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabularx}",
+            *([rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}"] if notes else []),
+            r"\end{table}",
             "",
         ]
     )
+
+
+def _brief(model: str) -> str:
+    """A model's name without who made it."""
+    return model.partition("/")[2] or model

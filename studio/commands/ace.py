@@ -133,7 +133,12 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
     title = f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), {document['questions']} questions"
     table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
     for control, figures in controls.items():
-        cells = (_cell(answers, figures["metrics"], name) for name in names)
+        cells = (
+            f"{figures['metrics'][name]['value']:.{answers.spec.metric(name).in_unit.long_digits}f}"
+            if answers is not None and name in figures["metrics"]
+            else ""
+            for name in names
+        )
         table.add_row(control, f"{figures['mean_words']:.1f}", *cells)
     if controls:
         console.show(table)
@@ -149,12 +154,6 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
     )
     cached = number_of(ranker["cached"], "reply", "replies")
     console.write(f"{number_of(ranker['calls'], 'call')}, {cached} from the cache")
-
-
-def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:
-    if answers is None or name not in metrics:
-        return ""
-    return f"{metrics[name]['value']:.{answers.spec.metric(name).in_unit.long_digits}f}"
 
 
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:

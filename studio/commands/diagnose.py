@@ -1,5 +1,6 @@
 """`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -106,16 +107,18 @@ def graphs(
     DIR gets graphs.jsonl and statistics.json. Give NAME and --llm MODEL, or --from FILE.
     """
     from reelbench.studio.diagnosis import evidence
+    from reelbench.studio.diagnosis import questions as rows
 
     lacking: dict[str, str] = {}
     asked: dict[str, Any] = {}
     if given is not None:
-        made, questions = list(_known(given).values()), _questions_here(name, split, data)
+        made, questions = list(_known(given).values()), []
+        if name is not None:
+            with suppress(DataUnavailableError):  # counting graphs needs none
+                questions = rows.read(name, split, data, fetch=False)
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
-        from reelbench.studio.diagnosis import questions as rows
-
         models = _models(llm, prompts, ("graph",), retry_unread=retry_unread)
         questions = rows.read(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
@@ -173,8 +176,7 @@ def errors(
         rounds=1,
     )
     diagnosis = loop.isolate(plan, lambda _run, _lock: kept, options.out)
-    _report(diagnosis, as_json=options.as_json)
-    _check_read(diagnosis)
+    _finish(diagnosis, as_json=options.as_json)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -218,8 +220,7 @@ def run(
         about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
         plan = options.plan(rows.read(name, split), models, about, rounds)
         diagnosis = loop.isolate(plan, asked, options.out)
-    _report(diagnosis, as_json=options.as_json)
-    _check_read(diagnosis)
+    _finish(diagnosis, as_json=options.as_json)
 
 
 @app.command()
@@ -274,22 +275,11 @@ def _known(path: Path | None) -> "dict[str, Graph]":
     return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
 
 
-def _questions_here(name: str | None, split: str | None, data: Path | None) -> "list[ReasonedQuestion]":
-    """Return the questions where they are on this machine: counting graphs needs none."""
-    if name is None:
-        return []
-    from reelbench.studio.diagnosis import questions as rows
-
-    try:
-        return rows.read(name, split, data, fetch=False)
-    except DataUnavailableError:
-        return []
-
-
-def _check_read(diagnosis: "Folder") -> None:
-    """Raise ReelbenchError where no reply about any question could be read."""
+def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
+    """Report a diagnosis; ReelbenchError where no reply about any question could be read."""
     from reelbench.studio.diagnosis.loop import UNREAD
 
+    _report(diagnosis, as_json=as_json)
     stops = {record.stop for record in diagnosis.rounds()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(filter(None, stops)))
@@ -305,16 +295,13 @@ def _show_statistics(counted: dict[str, Any]) -> None:
     groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
     table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
     for name, figures in groups.items():
-        cells = [_spread(figures[key]) for key in ("nodes", "timestamps", "edges", "depth")]
+        spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
+        cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
         table.add_row(name, str(figures["questions"]), *cells)
     console.show(table)
     warnings = {kind: n for kind, n in counted["warnings"].items() if n}
     if warnings:
         console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
-
-
-def _spread(figures: dict[str, float | None]) -> str:
-    return "–" if figures["mean"] is None else f"{figures['mean']:.1f} ({figures['sd']:.1f})"
 
 
 def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
@@ -406,14 +393,10 @@ def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
         *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        cells = [_votes(locales.get(locale)) for locales in first]
-        table.add_row(locale, *cells, _votes(published("diagnosis")["consensus"].get(locale)))
+        counted = [*(locales.get(locale) for locales in first), published("diagnosis")["consensus"].get(locale)]
+        table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
-
-
-def _votes(counted: dict[str, int] | None) -> str:
-    return "–" if counted is None else "{majority} + {none}".format_map(counted)
 
 
 def _show_rates(figures: dict[str, Any]) -> None:
@@ -425,17 +408,13 @@ def _show_rates(figures: dict[str, Any]) -> None:
         table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
         for name, rate in rates.items():
             ends = "" if rate["ci95"] is None else "{:.0%} to {:.0%}".format(*rate["ci95"])
-            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *_errors(rate.get("labels")))
+            counted: tuple[str, ...] = ()
+            if (labels := rate.get("labels")) is not None:
+                most, each = max(labels.items(), key=lambda label: label[1])
+                counted = f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"
+            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *counted)
         if rates:
             console.show(table)
-
-
-def _errors(labels: dict[str, float] | None) -> tuple[str, ...]:
-    """Return the mean number of a question's errors, and the kind that most are of; nothing where none are counted."""
-    if labels is None:
-        return ()
-    most, rate = max(labels.items(), key=lambda label: label[1])
-    return f"{sum(labels.values()):.2f}", f"{most} {rate:.2f}" if rate else "–"
 
 
 def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:

@@ -112,15 +112,17 @@ def page(
     With --tags FILE, a file of CogME tags, --per draws by its labels too (content=5).
     """
     from reelbench.registry import discovery
-    from reelbench.studio.review import pages
+    from reelbench.studio.review import label_studio, pages
 
     draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), _labels(material.tags, per))
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
-    _check_source(ask, material.diagnosis, material.graphs)
     content = _content(name, ask, draw, material, split=split, data=data)
     if form is Form.LABEL_STUDIO and media_url is not None:
-        _write_tasks(content, output or Path(f"label-studio-{name}"), media_url, data)
+        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
+        _report_missing(tasks.missing)
+        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
+        console.write(str(tasks.tasks.parent))
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
     clips: Clips = "folder" if form is Form.FOLDER else "page"
@@ -147,15 +149,6 @@ def page(
         console.write(str(path))
 
 
-def _write_tasks(content: "Content", folder: Path, media_url: str, data: Path | None) -> None:
-    from reelbench.studio.review import label_studio
-
-    tasks = label_studio.write(content, folder, media_url, data)
-    _report_missing(tasks.missing)
-    console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
-    console.write(str(tasks.tasks.parent))
-
-
 def _labels(tags: Path | None, per: str | None) -> "Labels | None":
     """Return question -> component -> its CogME labels; None without a tags file."""
     from reelbench.scoring.cognitive_profile import facets_of, read_tags
@@ -173,6 +166,10 @@ def _content(
     from reelbench.studio.review.kinds import KINDS
 
     answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
+    if (diagnosis is None) == (ask is KindName.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
     if material.consensus:
         drawn = None
         if diagnosis is not None:
@@ -260,13 +257,6 @@ def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool)
         raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
-
-
-def _check_source(ask: KindName, diagnosis: Path | None, graphs: Path | None) -> None:
-    if (diagnosis is None) == (ask is KindName.NODES):
-        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
-    if (graphs is None) == (ask is KindName.GRAPHS):
-        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
 
 
 def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":

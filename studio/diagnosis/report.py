@@ -4,7 +4,7 @@ And two diagnoses held against each other: two taggers of the same answers, or t
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -73,17 +73,36 @@ def figures(folder: Folder) -> dict[str, Any]:
     tagged_right = [record for record in every if record.stop == "answer_right"]
     wrong = [record for record in records if record.stop != "answer_right"]
     last = {record.id: record for record in wrong}
-    errors = list(_errors(last.values(), questions))
-    base = isolation.report(records)
+    errors = [
+        _Error(questions[record.id], tag.label, tag.by_order, tag.settled)
+        for record in last.values()
+        for tag in record.nodes.values()
+        if tag.label is not None and tag.settled is not None
+    ]
+    by_order = [replace(error, label=error.by_order) for error in errors if error.by_order is not None]
+    judges = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))  # as the first run recorded it
+    settled: list[dict[str, Any]] = []
+    for number in sorted({record.round for record in records}):
+        ended = sum(record.round <= number and record.stop in _SETTLED for record in records)
+        settled.append({"round": number, "n": ended, "share": ended / len(last)})
     return {
-        **base,
+        **isolation.report(records),
         "labels": _labels(errors),
-        "labels_by_order": _by_order(errors),
+        "labels_by_order": {
+            "n": len(by_order),
+            "changed": sum(error.by_order not in (None, error.label) for error in errors),
+            "labels": _labels(by_order),
+        },
         "perception": _share(errors, PERCEPTION),
-        "questions": _questions(attempts.values(), len(last)),
+        "questions": {
+            "asked": len(attempts),
+            "right": len(right),
+            "unjudged": sum(attempt.right is None for attempt in attempts.values()),
+            "entered": len(last),
+        },
         "locales": _locales(errors, last.values(), questions),
         "later": _later(errors),
-        "settled": _settled(records, len(last)),
+        "settled": settled,
         "consensus_by_round": _consensus(wrong, questions),
         "nodes": _nodes(last.values()),
         "times": _times(wrong, graphs),
@@ -92,7 +111,7 @@ def figures(folder: Folder) -> dict[str, Any]:
         "right_answers": _right_answers(tagged_right),
         "retold": not settings.get("right") and any(map(_settled_here, tagged_right)),
         "models": _summed(folder.spent()),
-        "judge": _judge(folder),
+        "judge": read_json(judges[0]) if judges else None,
     }
 
 
@@ -119,22 +138,8 @@ def picture(report: Mapping[str, Any], model: str | None) -> str:
 # --- errors ---------------------------------------------------------------------------------------------------------
 
 
-def _errors(ends: Iterable[Round], questions: dict[str, ReasonedQuestion]) -> Iterator[_Error]:
-    for record in ends:
-        for tag in record.nodes.values():
-            if tag.label is not None and tag.settled is not None:
-                yield _Error(questions[record.id], tag.label, tag.by_order, tag.settled)
-
-
 def _labels(errors: Sequence[_Error]) -> dict[str, dict[str, Any]]:
     return {label: _share(errors, frozenset({label})) for label in LABELS}
-
-
-def _by_order(errors: Sequence[_Error]) -> dict[str, Any]:
-    """Return the labels of the errors that a majority labels by order, and how many they are."""
-    labelled = [replace(error, label=error.by_order) for error in errors if error.by_order is not None]
-    changed = sum(error.by_order not in (None, error.label) for error in errors)
-    return {"n": len(labelled), "changed": changed, "labels": _labels(labelled)}
 
 
 def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]:
@@ -159,16 +164,16 @@ def _locales(
             "labels": _labels(mine),
             "perception": _share(mine, PERCEPTION),
             "rounds": [
-                {"round": number, "labels": _counted(error for error in mine if error.round == number)}
+                {
+                    "round": number,
+                    "labels": {
+                        label: sum((error.round, error.label) == (number, label) for error in mine) for label in LABELS
+                    },
+                }
                 for number in rounds
             ],
         }
     return locales
-
-
-def _counted(errors: Iterable[_Error]) -> dict[str, int]:
-    counts = Counter(error.label for error in errors)
-    return {label: counts[label] for label in LABELS}
 
 
 def _later(errors: Sequence[_Error]) -> dict[str, Any]:
@@ -183,23 +188,6 @@ def _later(errors: Sequence[_Error]) -> dict[str, Any]:
 
 
 # --- questions and nodes --------------------------------------------------------------------------------------------
-
-
-def _questions(attempts: Collection[Attempt], entered: int) -> dict[str, int]:
-    return {
-        "asked": len(attempts),
-        "right": sum(attempt.right is True for attempt in attempts),
-        "unjudged": sum(attempt.right is None for attempt in attempts),
-        "entered": entered,
-    }
-
-
-def _settled(records: Sequence[Round], entered: int) -> list[dict[str, Any]]:
-    settled, lines = 0, []
-    for number in sorted({record.round for record in records}):
-        settled += sum(record.round == number and record.stop in _SETTLED for record in records)
-        lines.append({"round": number, "n": settled, "share": settled / entered})
-    return lines
 
 
 def _nodes(ends: Iterable[Round]) -> dict[str, Any]:
@@ -284,12 +272,6 @@ def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
     return models
 
 
-def _judge(folder: Folder) -> dict[str, Any] | None:
-    """Return the judge's record, as the first run recorded it."""
-    paths = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))
-    return read_json(paths[0]) if paths else None
-
-
 _NODES = ((1, 2), (3, 4), (5, 6), (7, 9), (10, None))
 _DEPTHS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, None))
 _Bins = Sequence[tuple[int, int | None]]
@@ -315,7 +297,9 @@ def by_size(
     for name, (bins, size) in sizes.items():
         groups: dict[str, list[Attempt]] = {_in_words(bounds): [] for bounds in bins}
         for attempt in judged:
-            groups[_in_words(_bin(size(graphs[attempt.id]), bins))].append(attempt)
+            groups[
+                _in_words(next((low, high) for low, high in bins if high is None or size(graphs[attempt.id]) <= high))
+            ].append(attempt)
         rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
     return rates
 
@@ -347,10 +331,6 @@ def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]
     right = np.array([float(attempt.right is True) for attempt in attempts])
     share = mean_over_clusters(right, [questions[attempt.id].cluster for attempt in attempts], bounds=(0, 1))
     return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
-
-
-def _bin(size: int, bins: _Bins) -> tuple[int, int | None]:
-    return next((low, high) for low, high in bins if high is None or size <= high)
 
 
 def _in_words(bounds: tuple[int, int | None]) -> str:
@@ -417,15 +397,13 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
 
 
 def _both_lost(first: Folder, second: Folder) -> tuple[list[dict[str, Round]], list[str]]:
-    lost = [_lost(folder) for folder in (first, second)]
+    """Return the last wrong round of each question that was not right at first, by diagnosis, and those of both."""
+    lost: list[dict[str, Round]] = []
+    for folder in (first, second):
+        right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
+        wrong = (record for record in folder.rounds() if record.stop != "answer_right")
+        lost.append({record.id: record for record in wrong if record.id not in right})
     return lost, sorted(lost[0].keys() & lost[1].keys())
-
-
-def _lost(folder: Folder) -> dict[str, Round]:
-    """Return the last wrong round of each question that was not right at first."""
-    right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
-    wrong = (record for record in folder.rounds() if record.stop != "answer_right")
-    return {record.id: record for record in wrong if record.id not in right}
 
 
 def _counts(tag: NodeTag, number: int | None) -> bool:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,13 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
-from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.published import published
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.review_files import Marks, Review, Reviews
 from reelbench.studio.review.review_items import Item, Part, Place
-from reelbench.studio.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary, ScaleFigures
 
 LOWEST, HIGHEST = 1, 5
 _QUESTION_ENDS = {
@@ -111,19 +110,14 @@ class Ratings(ReviewKind):
                 given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
         if not given:
             raise InputError("nothing is rated in these files yet")
-        table: dict[str, dict[str, RatingCell]] = {}
+        table: dict[str, dict[str, ScaleFigures]] = {}
         low = []
         for dimension in ORDER:
             for part in DIMENSIONS:
                 units = given.get((dimension, part))
                 if not units:
                     continue
-                table.setdefault(dimension, {})[part] = RatingCell(
-                    statistics.fmean(rating for unit in units.values() for rating in unit),
-                    sum(map(len, units.values())),
-                    krippendorff_alpha(units.values()),
-                    sum(len(unit) > 1 for unit in units.values()),
-                )
+                table.setdefault(dimension, {})[part] = ScaleFigures.of(units.values())
                 low += [
                     (part, identifier, dimension, statistics.fmean(unit))
                     for identifier, unit in units.items()
@@ -203,27 +197,18 @@ def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:
     return items
 
 
-@dataclass(frozen=True, slots=True)
-class RatingCell:
-    """One cell of Table S1: the mean of all ratings, how many, and the reviewers' agreement (None where undefined)."""
-
-    mean: float
-    n: int
-    alpha: float | None
-    rated_twice: int
-
-
 @dataclass(frozen=True)
 class RatingSummary(ReviewSummary):
     """Several reviewers' ratings: Table S1, and what one of them rated low (part, id, dimension, mean)."""
 
-    table: dict[str, dict[str, RatingCell]]
+    table: dict[str, dict[str, ScaleFigures]]
     low: tuple[tuple[str, str, str, float], ...]
 
     def figures(self) -> dict[str, Any]:
         """Return Table S1, what was rated low, what was decided on it, and the paper's own table."""
         table = {
-            dimension: {part: asdict(cell) for part, cell in cells.items()} for dimension, cells in self.table.items()
+            dimension: {part: cell.document("rated_twice") for part, cell in cells.items()}
+            for dimension, cells in self.table.items()
         }
         low = [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in self.low]
         decisions = {name: decision for name, (decision, _) in self._decided().items()}

@@ -5,15 +5,17 @@ Each kind is one object in a module of its own (`ratings`, `spans`, `tags`, …)
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar, Literal
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table
+from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.review_files import Marks, Review, Reviews
 from reelbench.studio.review.review_items import Item, Place
@@ -122,6 +124,28 @@ class ReviewKind(ABC):
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
         """Merge reviewers' marks; InputError where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFigures:
+    """What several people gave on one scale: the mean of all, how many, their agreement (None where undefined)."""
+
+    mean: float
+    n: int
+    alpha: float | None
+    twice: int
+    """Items that more than one of them gave something on."""
+
+    @classmethod
+    def of(cls, units: Iterable[Sequence[float]]) -> "ScaleFigures":
+        """Return the figures of all that was given, item by item."""
+        units = list(units)
+        given = [float(value) for unit in units for value in unit]
+        return cls(fmean(given), len(given), krippendorff_alpha(units), sum(len(unit) > 1 for unit in units))
+
+    def document(self, twice: str) -> dict[str, Any]:
+        """Return the figures for `--json`, the last under the name `twice`."""
+        return {"mean": self.mean, "n": self.n, "alpha": self.alpha, twice: self.twice}
 
 
 @dataclass(frozen=True)

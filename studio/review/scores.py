@@ -8,7 +8,7 @@ import io
 import random
 import statistics
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,11 @@ from reelbench.registry.spec import JudgeSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
-from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary, ScaleFigures
 
 
 class JudgeScores(ReviewKind):
@@ -80,7 +79,7 @@ class JudgeScores(ReviewKind):
             given.setdefault(criterion, {}).setdefault(identifier, []).append(score)
         if not given:
             raise InputError("nothing is scored in these files yet")
-        criteria = {name: _criterion(given[name]) for name in judge.criteria if name in given}
+        criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
         means = {
             (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
             for name in judge.criteria
@@ -106,31 +105,12 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> I
     return parts.row_item(row, shows, asks)
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionScores:
-    """People's scores on one criterion: the mean of all, how many, and their agreement (None where undefined)."""
-
-    mean: float
-    n: int
-    alpha: float | None
-    scored_twice: int
-
-
-def _criterion(units: Mapping[str, list[float]]) -> CriterionScores:
-    return CriterionScores(
-        statistics.fmean(score for unit in units.values() for score in unit),
-        sum(map(len, units.values())),
-        krippendorff_alpha([[int(score) for score in unit] for unit in units.values()]),
-        sum(len(unit) > 1 for unit in units.values()),
-    )
-
-
 @dataclass(frozen=True)
 class ScoreSummary(ReviewSummary):
     """Everybody's scores: criterion -> statistics, and (id, criterion) -> what was decided, else the mean of people."""
 
     judge: JudgeSpec
-    criteria: dict[str, CriterionScores]
+    criteria: dict[str, ScaleFigures]
     means: dict[tuple[str, str], float]
 
     @property
@@ -140,7 +120,10 @@ class ScoreSummary(ReviewSummary):
 
     def figures(self) -> dict[str, Any]:
         """Return each criterion's statistics."""
-        return {"criteria": {name: asdict(scores) for name, scores in self.criteria.items()}, "items": self.answers}
+        return {
+            "criteria": {name: scores.document("scored_twice") for name, scores in self.criteria.items()},
+            "items": self.answers,
+        }
 
     def tables(self) -> list[Table]:
         """Return each criterion's statistics."""

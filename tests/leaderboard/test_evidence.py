@@ -69,7 +69,7 @@ def test_one_right_answer_of_twelve_is_not_ranked_beside_a_whole_run(tmp_path):
     assert rows["org/cherry"].unranked == "1 of 12 items scored (11 prediction_missing)"
     assert {row.model: made.ranks.get(row.key) for row in made.entries} == {"org/cherry": None, "org/whole": 1}
     for style in ("markdown", "latex"):
-        assert "(not ranked: 1 of 12 items scored" in tables.tables(made, style).replace("\\", "")
+        assert "not ranked: 1 of 12 items scored" in tables.tables(made, style).replace("\\", "")
     assert "1 of 12 items scored" in tables.as_csv(made, "rextime")
 
 

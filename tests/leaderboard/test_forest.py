@@ -69,14 +69,15 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
             assert dot["from"] == pytest.approx(dot["place"] - 3 * slope, abs=0.02)
             assert dot["to"] == pytest.approx(dot["place"] + 3 * slope, abs=0.02)
         expect(page.locator(".headline")).to_contain_text(
-            "lab/m0 leads on all three benchmarks, ahead of the next by 6.0 points on CURVE"
+            "m0 leads on all three benchmarks, ahead of the next by 6.0 points on CURVE"
         )
         expect(page.locator(".trust")).to_contain_text("24 runs recomputed")
         expect(page.locator(".trust")).to_contain_text(
             "MovieCORE judged by gpt-4o-mini-2024-07-18 (the authors’ judge)"
         )
         expect(page.locator(".trust")).to_contain_text("ReXTime scored by rule")
-        assert page.locator(".key").bounding_box()["y"] < page.locator(".rows").bounding_box()["y"]
+        rows = page.locator(".rows").bounding_box()
+        assert page.locator(".key").bounding_box()["y"] == pytest.approx(rows["y"] + rows["height"], abs=2)
         # The numbers of an axis stand over their places in the lanes.
         under = page.locator("td .lane").first.bounding_box()
         over = [place.bounding_box() for place in page.locator("th .axis").first.locator("i").all()]
@@ -141,17 +142,24 @@ def test_what_is_compared_is_exactly_what_is_ticked(page_of, rextime_run, checke
     with page_of(tmp_path / "site", "#/rextime", width=width) as page:
         compared = page.locator("[data-compared]")
         page.get_by_label("Compare org/best").check()
-        expect(compared).to_have_count(0)
+        expect(compared).to_have_count(1)
+        row = names(page).nth(1).locator("xpath=ancestor::tr")
+        expect(row.locator(".difference .dot")).to_have_attribute("data-value", "-8.333333")
+        expect(page.locator(".compare-note")).to_contain_text("best is better than 1, not told from 1.")
         page.get_by_label("Compare org/far").check()
         expect(compared).to_have_count(2)
         expect(compared.locator(".name")).to_have_text(["org/best", "org/far"])
         expect(page.get_by_label("Compare org/far")).to_be_focused()
         expect(compared.nth(1)).to_contain_text("−91.7")
         expect(compared.nth(1).locator(".difference .dot")).to_have_attribute("data-value", "-91.66667")
+        expect(page.locator(".compare-note")).to_contain_text("far minus it: −91.7")
         expect(drawn(page, "wins").locator("rect")).to_have_count(2)
         page.get_by_label("Compare org/close").check()
         expect(compared).to_have_count(3)
         expect(compared.nth(1)).to_contain_text("can’t be told apart")
+        axis = page.locator("th.lane-cell .axis i")  # one axis, labelled, with its zero
+        assert "0" in axis.all_inner_texts()
+        expect(page.locator("th.lane-cell .unit")).to_have_text("minus the pinned, points")
         expect(drawn(page, "wins").locator("rect")).to_have_count(6)
         assert violations(page, checkers) == []
         page.get_by_label("Search").fill("close")  # what is ticked and filtered away stands above

@@ -1,5 +1,6 @@
 """The page in a real browser, and its files. Every read of the page waits for what it expects."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -255,6 +256,13 @@ def test_downloads_of_the_view(page_of, published_site):
         assert lines[0].startswith("Rank,Model,Accuracy at IoU")
         assert lines[1].startswith("1,VideoMind-7B")
         assert len(lines) == 3
+        # What the number can't be quoted without stands beside it.
+        [first, _] = csv.DictReader(lines)
+        said = {
+            name.rpartition("0.5 ")[2]: value for name, value in first.items() if name.startswith("Accuracy at IoU")
+        }
+        assert (said["lower bound"], said["unscored"], said["rank"], said["source"]) == ("no", "0", "1", "published")
+        assert (said["setting"], said["split"], said["judge"], said["low"]) == ("zero-shot", "val", "", "")
         page.locator("summary", has_text="Download").click()
         with page.expect_download() as caught:
             page.locator("#save-json").click()

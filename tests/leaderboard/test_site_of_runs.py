@@ -156,9 +156,15 @@ def test_who_is_above_whom(page_of, rextime_run, checkers, tmp_path):
     site.build(tmp_path / "store", tmp_path / "site", published=False)
     with page_of(tmp_path / "site", "#/rextime") as page:
         wins = drawn(page, "wins")
-        expect(wins.locator("title", has_text="org/best against org/far: +91.7, too few videos to tell")).to_have_count(1)
-        expect(wins.locator("title", has_text="org/far against org/best: −91.7, too few videos to tell")).to_have_count(1)
-        expect(wins.locator("title", has_text="org/best against org/close: +8.3, too few videos to tell")).to_have_count(1)
+        expect(wins.locator("title", has_text="org/best against org/far: +91.7, too few videos to tell")).to_have_count(
+            1
+        )
+        expect(wins.locator("title", has_text="org/far against org/best: −91.7, too few videos to tell")).to_have_count(
+            1
+        )
+        expect(
+            wins.locator("title", has_text="org/best against org/close: +8.3, too few videos to tell")
+        ).to_have_count(1)
         expect(wins.locator("rect")).to_have_count(6)
         assert violations(page, checkers) == []
         page.get_by_label("Search").fill("best")

@@ -250,6 +250,54 @@ def test_a_silent_server_is_called_so():
     assert "did not answer within 0.3 s" in note
 
 
+@pytest.mark.parametrize("stays", [0, 0.01], ids=["silent", "a byte at a time"])
+@pytest.mark.parametrize(
+    "wire",
+    [
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        OK + b"Content-Length: 4000000\r\n\r\n",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\n",
+        b"HTTP/1.1 429 Wait\r\nRetry-After: -5\r\nContent-Length: 4000000\r\n\r\n",
+    ],
+    ids=["in the head", "before the head", "in the body", "in a chunk", "in a 429"],
+)
+def test_a_server_that_stalls_is_left_after_the_time_for_one_call(wire, stays):
+    """However much comes meanwhile: it never ends, so what ends the call is the time for it."""
+    with JudgeServer(lambda _: Answer(wire=wire, stays=stays)) as server:
+        (asked,), tally, (note,) = ask(server, timeout=0.3)
+    assert (asked.value, asked.reason, tally.calls, len(server.calls)) == (None, "unavailable", 0, 2)
+    assert "2 tries: asking stopped" in note
+    assert "did not answer within 0.3 s" in note or (stays and b"100" in wire)  # no status line begins so
+
+
+NO_WAIT = ["-5", "-1e9", "nan", "inf", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 -0000"]
+
+
+@pytest.mark.parametrize("after", NO_WAIT)
+def test_a_wait_that_is_none_is_none_and_the_question_is_asked_again(after):
+    said = Answer(status=429, headers={"Retry-After": after})
+    with JudgeServer(lambda call: said if call.number < 3 else completion()) as server:
+        (asked,), tally, notes = ask(server)
+    assert (asked.value, tally.calls, tally.requests, notes) == ("A dog.", 1, 4, [])
+
+
+def test_a_server_that_always_asks_for_less_than_no_wait_ends_with_the_patience():
+    with JudgeServer(lambda _: Answer(status=429, headers={"Retry-After": "-5"})) as server:
+        asked, tally, (note,) = ask(server, questions=3, patience=0.05)
+    assert ({one.reason for one in asked}, tally.calls) == ({"unavailable"}, 0)
+    assert "asking stopped, run again later" in note
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("after", ["1000000000", "1e9", "9" * 300, "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_beyond_all_patience_ends_asking_at_once(status, after):
+    with JudgeServer(lambda _: Answer(status=status, headers={"Retry-After": after})) as server:
+        asked, _, (note,) = ask(server, questions=3)
+    assert ({one.reason for one in asked}, len(server.calls)) == ({"unavailable"}, 1)
+    assert "it asks to wait" in note
+
+
 @pytest.mark.parametrize(
     ("url", "line"),
     [

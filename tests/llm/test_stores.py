@@ -351,6 +351,37 @@ def test_a_server_that_stays_away_is_tried_no_more(postgres, monkeypatch):
         postgres.start()
 
 
+def test_of_many_who_wait_for_a_server_that_is_gone_none_tries_any_more(postgres, monkeypatch):
+    """With replies in the spool each try is made alone, and takes seconds: once it is over, nobody begins another."""
+    from reelbench.llm.postgres_store import PostgresStore
+
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.1)
+    place = postgres.database()
+    cache, tries, ended = ReplyCache(place, lambda _: None, patience=0.3), [], []
+    run = PostgresStore._run
+
+    def counted(self, *steps):
+        tries.append(len(ended))
+        return run(self, *steps)
+
+    def ask(number):
+        with pytest.raises(ReelbenchError, match=r"for 0.3 s \(--cache-patience\)"):
+            cache.get(key(number))
+        ended.append(number)
+
+    monkeypatch.setattr(PostgresStore, "_run", counted)
+    postgres.stop()
+    try:
+        cache.put(key(0), "m", reply("paid"))
+        with ThreadPoolExecutor(64) as threads:
+            list(threads.map(ask, range(1, 65)))
+        cache.close()
+    finally:
+        postgres.start()
+    assert len(ended) == 64
+    assert set(tries) == {0}
+
+
 def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
     """As where its disk is full: the reply was paid for."""
     place, notes = postgres.database(), []

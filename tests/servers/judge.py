@@ -39,7 +39,8 @@ class Call:
 class Answer:
     """What to send back, after `delay` seconds.
 
-    `raw` replaces the whole body, `drop` closes in the middle of it; `wire` replaces the head too, then it is closed.
+    `raw` replaces the whole body, `drop` closes in the middle of it; `wire` replaces the head too, then it is closed,
+    unless it `stays`: silent, or with one more byte every `stays` seconds for ever.
     `message` and `usage` are added to what the message and the usage hold.
     """
 
@@ -53,6 +54,7 @@ class Answer:
     raw: bytes | None = None
     drop: bool = False
     wire: bytes | None = None
+    stays: float | None = None
     message: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
 
@@ -115,8 +117,14 @@ class _Connection(asyncio.Protocol):
         if drop:
             self._transport.close()
 
-    def send_wire(self, wire: bytes) -> None:
+    def send_wire(self, wire: bytes, stays: float | None = None) -> None:
+        if self._transport.is_closing():
+            return
         self._transport.write(wire)
+        if stays is not None:
+            if stays:
+                asyncio.get_running_loop().call_later(stays, self.send_wire, b"a", stays)
+            return
         self._transport.close()
 
 
@@ -158,7 +166,7 @@ class _Core:
         self.in_flight -= 1
         self.replied += answer.status == 200
         if answer.wire is not None:
-            connection.send_wire(answer.wire)
+            connection.send_wire(answer.wire, answer.stays)
             return
         connection.send(answer.status, answer.headers, answer.body(call.body["model"]), drop=answer.drop)
 

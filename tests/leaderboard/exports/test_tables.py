@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 
 import pyarrow.parquet
 import pytest
@@ -12,6 +14,8 @@ from reelbench.leaderboard.columns import BoardColumn
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import MetricValue
 from reelbench.scoring import aggregation, result_files
 from tests.leaderboard.test_ranking import entry
 
@@ -110,9 +114,49 @@ def test_a_judges_name_is_inert_in_a_heading():
 
 def test_latex_escapes_and_has_a_line_per_row():
     text = tables.tables(made(*HOSTILE), "latex", benchmark="rextime")
-    assert r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ (zero-shot)" in text
+    assert r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ & 83.0" in text
     assert text.count(r"\\" + "\n") == 1 + len(HOSTILE)
-    assert r"\begin{tabular}{rrllr}" in text
+    assert r"\begin{tabularx}{\linewidth}{@{}rr>{\raggedright\arraybackslash}Xr@{}}" in text
+    assert "All rows: zero-shot" in text
+
+
+def test_latex_is_a_column_wide_with_intervals_notes_and_the_best_in_bold():
+    rows = [
+        entry("org/best", 62.25, ci95=(60.0, 64.5), kind="run", setting="run", date="2026-01-02"),
+        entry(
+            "org/bound",
+            50.0,
+            ci95=(48.0, 55.0),
+            kind="run",
+            setting="run",
+            unscored=3,
+            lowest=MetricValue(value=50.0, n=10),
+        ),
+        entry("paper", 40.0),
+    ]
+    text = tables.tables(board.ranked_board(discovery.specs(), rows), "latex", benchmark="rextime")
+    assert r"& best & \textbf{62.2} {\scriptsize [60.0, 64.5]} \\" in text  # halves to the even one, as on the page
+    assert r"& bound$^{a}$ & $\geq$ 50.0 {\scriptsize [48.0, 55.0]} \\" in text
+    assert r"& paper$^{b}$ & 40.0 \\" in text
+    assert r"$^{a}$~3 unscored; $^{b}$~zero-shot" in text
+    assert "runs up to 2026-01-02" in text
+    wide = tables.tables(board.ranked_board(discovery.specs(), rows), "markdown", metrics=["accuracy_at_iou_0.5"])
+    assert r"≥ 50.0 \[48.0, 55.0\]" in wide
+    with pytest.raises(InputError, match="rextime has no column nonsense; there are accuracy"):
+        tables.tables(board.ranked_board(discovery.specs(), rows), "latex", benchmark="rextime", metrics=["nonsense"])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_latex_compiles_in_one_column(tmp_path):
+    long = ["org/Llama-4-Maverick-17B-128E-Instruct-of-a-long-name", *HOSTILE]
+    table = tables.tables(made(*long), "latex", benchmark="rextime")
+    page = r"\documentclass{article}\usepackage[paperwidth=88mm,paperheight=240mm,margin=2mm]{geometry}"
+    page += r"\usepackage{booktabs,tabularx}"
+    (tmp_path / "t.tex").write_text(page + r"\begin{document}" + table + r"\end{document}")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
 
 
 @pytest.mark.usefixtures("few_videos")
@@ -155,4 +199,5 @@ def test_what_nobody_but_its_submitter_vouches_for_is_marked_in_a_papers_table()
     text = tables.tables(
         board.ranked_board(discovery.specs(), [entry("a", 1.0, stated="answers, judge replies")]), "latex"
     )
-    assert "a (zero-shot) (as stated: answers, judge replies)" in text
+    assert r"& a$^{a,b}$ & \textbf{1.0}" in text
+    assert r"$^{a}$~zero-shot; $^{b}$~as stated: answers, judge replies" in text

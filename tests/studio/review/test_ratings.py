@@ -233,7 +233,7 @@ def test_table_s1_by_hand(review):
     depth = found.table["depth"]["question"]
     assert depth.mean == 1.5
     assert depth.n == 4
-    assert depth.rated_twice == 2
+    assert depth.twice == 2
     # As in tests/scoring/test_judge_agreement.py: (1, 2) and (2, 1) give -0.5.
     assert depth.alpha == pytest.approx(-0.5)
     assert found.table["accuracy"]["caption"].alpha is None

@@ -1,0 +1,86 @@
+/* The table as a picture for a slide or a post: what is in view, light, with where it is from and of when. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, svg, h } = R;
+  const MOST = 25; // rows
+  const [ROW, LEFT, NAME, LANE] = [32, 74, 330, 210];
+  const INK = { ink: "#17181c", soft: "#5b6070", line: "#e6e7ee", dot: "#4f46e5", above: "#047857", under: "#b45309", level: "#5b6070", rule: "#b45309", human: "#047857", zero: "#5b6070" };
+  const put = (x, y, text, size, attributes) => svg("text", { x, y, fill: INK.ink, style: `font: ${size} system-ui, sans-serif; unicode-bidi: isolate`, ...attributes }, text);
+  const rule = (x1, y1, x2, y2, stroke, width = 1, dashes) => svg("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-dasharray": dashes });
+
+  /** One lane's track, from `x` on and `wide`, at the height `y`. */
+  function track(one, x, y, wide) {
+    const { steps } = one;
+    const at = (value) => x + Math.max(0, Math.min(wide, (wide * (value - steps[0])) / (steps.at(-1) - steps[0])));
+    const colour = INK[one.kind] || INK.dot;
+    const ends = one.ends?.map(at);
+    return [
+      rule(x, y, x + wide, y, INK.line),
+      ...one.rules.map((mark) => rule(at(mark.at), y - 12, at(mark.at), y + 12, mark.kind === "baseline" ? INK.rule : INK[mark.kind] || INK.soft, 1.2, mark.kind === "baseline" ? "3 3" : null)),
+      ...(ends ? [rule(ends[0], y, ends[1], y, colour, 2), rule(ends[0], y - 5, ends[0], y + 5, colour, 1.5), rule(ends[1], y - 5, ends[1], y + 5, colour, 1.5)] : []),
+      svg("circle", { cx: at(one.value), cy: y, r: 3.6, fill: one.hollow ? "#fff" : colour, stroke: colour, "stroke-width": 1.6 }),
+    ];
+  }
+  /** The picture as SVG text: {title, words (the headline), rows, lanes, ticked, of (a row's {rank, range, model})}. */
+  function drawn({ title, words, rows, lanes, ticked, of }) {
+    const [base] = ticked;
+    const shown = [...(base ? [base] : []), ...rows.filter((row) => row !== base)].slice(0, MOST);
+    const width = LEFT + NAME + lanes.length * LANE + 24,
+      top = 112,
+      height = top + shown.length * ROW + 58;
+    const parts = [svg("rect", { width, height, fill: "#fff" }), put(24, 36, title, "700 20px"), put(24, 58, words.length * 6.4 > width - 48 ? `${words.slice(0, Math.floor((width - 60) / 6.4))}…` : words, "13px", { fill: INK.soft })];
+    lanes.forEach((lane, k) => {
+      const x = LEFT + NAME + k * LANE + 62,
+        wide = LANE - 84;
+      const one = shown.map((row) => lane.drawn(row, ticked)).find(Boolean);
+      parts.push(put(x - 56, top - 30, lane.title, "600 12.5px"), put(x - 56, top - 15, one?.by != null || (base && one) ? "minus the first row" : lane.unit(), "10.5px", { fill: INK.soft }));
+      const steps = one ? [one.steps[0], ...(one.steps.includes(0) && one.steps[0] < 0 ? [0] : []), one.steps.at(-1)] : [];
+      for (const step of new Set(steps))
+        parts.push(put(x + (wide * (step - one.steps[0])) / (one.steps.at(-1) - one.steps[0]), top - 2, String(step).replace("-", "−"), "10px", { fill: INK.soft, "text-anchor": "middle" }));
+    });
+    shown.forEach((row, i) => {
+      const y = top + i * ROW + ROW / 2 + 4,
+        { rank, range, model } = of(row);
+      const [org, ...rest] = model.includes("/") ? model.split("/") : ["", model];
+      parts.push(rule(24, y - ROW / 2, width - 24, y - ROW / 2, INK.line), put(44, y + 4, rank ?? "–", "650 13px", { "text-anchor": "end" }), put(50, y + 4, range || "", "10px", { fill: INK.soft }));
+      const name = put(LEFT + 14, y + 4, "", "13px");
+      name.append(svg("tspan", { fill: INK.soft }, org ? `${org}/` : ""), svg("tspan", { "font-weight": 600 }, rest.join("/")));
+      parts.push(name);
+      lanes.forEach((lane, k) => {
+        const one = lane.drawn(row, ticked),
+          x = LEFT + NAME + k * LANE;
+        parts.push(put(x + 52, y + 4, one ? `${one.text}${one.bound ? "†" : ""}` : "–", one ? "650 12.5px" : "12px", { "text-anchor": "end" }));
+        if (one) parts.push(...track(one, x + 62, y, LANE - 84));
+      });
+    });
+    const source = [/^https?:/.test(location.protocol) && location.href.split("#")[0], "Reelbench", `${R.count(data.rows.filter((row) => row.source === "run").length)} runs recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`].filter(Boolean);
+    const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
+    const how = `Whiskers: 95 % intervals over videos${base ? ", all pairs of the table counted at once (Holm); hollow: can’t be told apart" : "; small numbers: 95 % rank range"}.${bounded ? " † lower bound: some questions have no score." : ""}`;
+    parts.push(put(24, height - 28, how, "11px", { fill: INK.soft }), put(24, height - 12, source.join(" · "), "11px", { fill: INK.soft }));
+    const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }, parts);
+    return new XMLSerializer().serializeToString(root);
+  }
+  /** The button that copies it; where a browser won't, it is saved. `given` says what is in view. */
+  R.pictureButton = (name, given) => {
+    const label = (text) => {
+      button.textContent = text;
+      R.say(text);
+      setTimeout(() => {
+        button.textContent = "Copy as picture";
+      }, 1800);
+    };
+    const work = async () => {
+      const blob = globalThis.Plots.pngOf(drawn(given()));
+      try {
+        await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+        label("Picture copied");
+      } catch {
+        globalThis.Plots.save(await blob, "image/png", `${name}.png`);
+        label("Picture saved");
+      }
+    };
+    const button = h("button", { type: "button", class: "tool", onclick: work }, "Copy as picture");
+    return button;
+  };
+})();

@@ -1,0 +1,172 @@
+"""The tables as posters: how many rows, what a click compares, an order over a reader's own choice of benchmarks."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from reelbench.leaderboard import site, store
+from tests.checkers import violations
+from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
+from tests.leaderboard.test_site import shows
+from tests.leaderboard.test_site_of_runs import written
+
+pytestmark = pytest.mark.browser
+
+LONG = "an-organisation/Some-Multimodal-Model-235B-A22B-Instruct-"
+
+
+@pytest.fixture(scope="module")
+def twenty(tmp_path_factory):
+    """Twenty models with long names on three benchmarks; the best was not run on one, the last has a few unscored."""
+    rows = [
+        entry(
+            f"{LONG}{n}",
+            (90 - 3 * n) * scale,
+            group=group,
+            kind="run",
+            ci95=((88 - 3 * n) * scale, (92 - 3 * n) * scale),
+            unscored=3 if n == 19 else None,
+        )
+        for n in range(20)
+        for group, scale in ((REXTIME, 1), (CURVE, 1), (MOVIECORE, 0.05))
+        if n or group is not CURVE
+    ]
+    return written(tmp_path_factory.mktemp("twenty") / "site", rows)
+
+
+@pytest.mark.parametrize("screen", [(1440, 900, 14), (1920, 1080, 18)])
+@pytest.mark.parametrize("address", ["", "#/rextime"])
+def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, screen, address):
+    width, height, least = screen
+    with page_of(twenty, address, width=width) as page:
+        page.set_viewport_size({"width": width, "height": height})
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        boxes = [row.bounding_box() for row in page.locator("table.rows tbody tr").all()]
+        assert {box["height"] for box in boxes} == {44}
+        assert sum(box["y"] + box["height"] <= height for box in boxes) >= least
+        assert page.locator(".scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")  # the table is whole
+        headline, trust = page.locator(".headline").bounding_box(), page.locator(".trust").bounding_box()
+        assert headline["height"] <= 2 * 1.4 * 17
+        assert trust["y"] + trust["height"] < height
+        # The head stays, with its axes, where the rows scroll under it.
+        page.mouse.wheel(0, 500)
+        page.wait_for_function("() => scrollY > 100")
+        top = page.locator("thead th").first.bounding_box()["y"]
+        assert top >= page.locator(".top").bounding_box()["height"] - 1
+        page.locator("th.lane-cell .axis").first.wait_for(state="visible")
+
+
+def test_at_390_a_headline_of_three_lines_and_rows_for_a_thumb(page_of, twenty, checkers):
+    with page_of(twenty, width=390) as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.locator(".headline").bounding_box()["height"] <= 3 * 1.4 * 14 + 1
+        trust = page.locator(".trust").bounding_box()
+        assert trust["y"] + trust["height"] < 844
+        assert all(row.bounding_box()["height"] >= 44 for row in page.locator("table.rows tbody tr").all())
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert violations(page, checkers) == []
+
+
+def test_a_lower_bound_has_a_footnote_sign_and_no_line_of_its_own(page_of, twenty):
+    from playwright.sync_api import expect
+
+    with page_of(twenty, "#/rextime") as page:
+        last = page.locator("table.rows tbody tr").last
+        expect(last.locator(".forest b")).to_have_text("≥ 33.0†")
+        expect(last).to_contain_text("3 unscored")  # for who hears it
+        expect(page.locator(".key")).to_contain_text("† lower bound")
+
+
+def test_a_reader_unticks_a_benchmark_and_sees_the_order_on_the_others(page_of, tmp_path):
+    from playwright.sync_api import expect
+
+    # By hand: without pairs nobody is told apart, so win rates are ½ each; published boards go by their values.
+    values = {"a": (30.0, 5.0), "b": (20.0, 10.0), "c": (10.0, 20.0)}
+    rows = [
+        entry(name, value, group=group)
+        for name, of in values.items()
+        for group, value in zip((REXTIME, CURVE), of, strict=True)
+    ]
+    with page_of(written(tmp_path / "site", rows)) as page:
+        shows(page, "a", "b", "c")  # 1 + 0, ½ + ½, 0 + 1: one half each
+        ranks = page.locator("table.rows tbody .rank")
+        expect(ranks).to_have_text(["1", "1", "1"])
+        page.locator("summary", has_text="Ranked on all").click()
+        page.get_by_role("checkbox", name="ReXTime").uncheck()
+        shows(page, "c", "b", "a")
+        expect(ranks).to_have_text(["1", "2", "3"])
+        expect(page.locator(".headline")).to_contain_text("c has the highest win rate on CURVE")
+        assert "without=rextime" in page.url
+        address = page.url
+        page.go_back()
+        shows(page, "a", "b", "c")
+        page.goto(address)
+        page.reload()
+        shows(page, "c", "b", "a")
+        page.get_by_role("button", name="Rank on all").click()
+        expect(ranks).to_have_text(["1", "1", "1"])
+
+
+def test_the_order_over_all_is_the_one_of_the_board(page_of, twenty):
+    with page_of(twenty) as page:
+        found = page.evaluate("""() => { const { data, standings } = Reelbench;
+            const over = data.groups.map((group, i) => ({ ...group, i })).filter((group) => group.counts);
+            return [...standings(data.overall, over, () => {})].map(([model, own]) => [model.rank - own.rank,
+                Math.abs(model.rate - own.rate) < 1e-4, model.covered - own.covered, model.of - own.of]); }""")
+        assert found == [[0, True, 0, 0]] * 20
+
+
+@pytest.mark.usefixtures("few_videos")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_click_on_a_row_pins_it_back_undoes_it_and_a_difference_opens_its_questions(
+    page_of, rextime_run, checkers, tmp_path, width
+):
+    from playwright.sync_api import expect
+
+    for name, right in (("best", 12), ("close", 11), ("far", 1)):
+        store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
+    site.build(tmp_path / "store", tmp_path / "site", published=False)
+    with page_of(tmp_path / "site", "#/rextime", width=width) as page:
+        shows(page, "org/best", "org/close", "org/far")
+        row = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="close"))
+        row.locator(".lane").click()
+        shows(page, "org/close", "org/best", "org/far")
+        expect(page.locator(".compare-note")).to_contain_text("close is better than 1, not told from 1.")
+        page.wait_for_url("**pick=**")
+        far = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="far"))
+        expect(far.locator("b")).to_contain_text("−83.3")
+        far.locator(".lane").click()
+        box = page.get_by_role("dialog")
+        expect(box).to_contain_text("12 questions have a score in both: 10 speak for close, 0 for far, 2 for neither")
+        expect(box).to_contain_text("close right, far wrong: 10 questions")
+        expect(box.locator(".ids li")).to_have_count(10)
+        expect(box.locator("pre")).to_have_text(
+            re.compile(r"^reelbench view results/org__close\S+ results/org__far\S+ --only A-not-B$")
+        )
+        assert violations(page, checkers) == []
+        page.keyboard.press("Escape")
+        expect(box).to_have_count(0)
+        assert violations(page, checkers) == []
+        page.go_back()
+        shows(page, "org/best", "org/close", "org/far")
+        expect(page.locator(".compare-note")).to_be_hidden()
+        page.get_by_role("columnheader", name="Model").get_by_role("button").click()
+        shows(page, "org/best", "org/close", "org/far")
+        page.go_back()
+        expect(page.locator("th[aria-sort]")).to_contain_text("Rank")
+
+
+def test_the_table_is_copied_as_a_picture(page_of, twenty):
+    with page_of(twenty, "#/rextime") as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        page.evaluate("void (navigator.clipboard.write = () => Promise.reject(new Error('no')))")
+        with page.expect_download() as caught:
+            page.get_by_role("button", name="Copy as picture").click()
+        assert caught.value.suggested_filename == "rextime.png"
+        picture = Image.open(Path(caught.value.path()))
+        assert picture.width > 1200
+        assert picture.height > 2 * 20 * 30
+        assert len(picture.convert("RGB").getcolors(1 << 20)) > 10
