@@ -26,6 +26,7 @@ help:
 	@echo 'make pictures   the pictures of README and docs, of the pages that the demo makes'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
 	@echo 'make attack   forged declarations, paths and sizes against a board; counts into docs/verification.md'
+	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -142,6 +143,11 @@ tasks: install
 docs: install
 	$(BIN)/python -m tools.write_docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env -b html docs docs/_site
+
+# MODELS=FOLDER: checkpoints by adapter's name, in place of the tiny ones; ADAPTERS: only these.
+.PHONY: adapters
+adapters: install
+	$(BIN)/python -m tools.adapters $(if $(MODELS),--models $(MODELS)) $(ADAPTERS)
 
 perf: install
 	$(BIN)/python -m perf

@@ -1,6 +1,5 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import sha256_of_names
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import aggregation
@@ -288,7 +288,7 @@ def _restricted(rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
     common = frozenset(set.intersection(*had))
     if not common:
         return
-    digest = hashlib.sha256("\n".join(sorted(common)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = sha256_of_names(common)[:8]
     part = f"the {len(common)} videos that all {len(rows)} runs had @{digest}"
     for row in rows:
         if row.stored is None:

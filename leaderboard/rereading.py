@@ -46,7 +46,9 @@ def reading(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Mapping[str
     A letter in free text can't be told without the options, which stand in the row.
     """
     prediction, parsed = sample.prediction, sample.parsed or {}
-    read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None)
+    read = answers.reread(
+        spec, prediction, row["options"] if row and "options" in row else None, (row or {}).get("duration")
+    )
     if isinstance(prediction, Mapping):
         complete = getattr(imported(spec.formats), "reread", None) is not None
     else:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from html import escape
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7
+_PLAIN = 10
+"""Models of the table without scripts."""
 
 
 def build(
@@ -78,7 +81,10 @@ def write(
         dataset: The results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
     """
     for name in ASSETS:
-        (out / name).write_text(_lean(name, _asset(name)), encoding="utf-8")
+        text = _lean(name, _asset(name))
+        if name == "index.html":
+            text = text.replace("<!-- META -->", _meta(board)).replace("<!-- PLAIN -->", _plain_table(board))
+        _write(out / name, text)
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
@@ -101,6 +107,45 @@ def write(
     text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
     _write(downloads / "leaderboard.json", text + "\n")
     (out / ".nojekyll").write_text("", encoding="utf-8")  # GitHub Pages then serves every file as it is
+
+
+def _meta(board: Board) -> str:
+    """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
+    titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
+    title = escape(f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard")
+    about = escape("".join(headline.of_board(board)))
+    return "\n".join(
+        [
+            f"<title>{title}</title>",
+            f'<meta name="description" content="{about}">',
+            f'<meta property="og:title" content="{title}">',
+            f'<meta property="og:description" content="{about}">',
+            '<meta property="og:type" content="website">',
+        ]
+    )
+
+
+def _plain_table(board: Board) -> str:
+    """Return the first rows as plain HTML, for who reads the page without its scripts."""
+    groups = list(board.main.values())
+    heads = [board.spec(group).title.partition(" (")[0] for group in groups]
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("Rank", "Model", *heads))
+    rows = []
+    for model in [one for one in board.overall if any(group in one.cells for group in groups)][:_PLAIN]:
+        cells = [
+            f"<td>{'–' if model.rank is None else model.rank}</td>",
+            f'<th scope="row">{escape(model.key[0])}</th>',
+        ]
+        for group in groups:
+            entry, primary = model.cells.get(group), board.spec(group).primary
+            found = entry.metrics.get(primary.name) if entry else None
+            number = "–" if found is None or found.value is None else f"{found.value:.{primary.in_unit.digits}f}"
+            cells.append(f"<td>{tables.least(entry, primary) if entry else ''}{number}</td>")
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    said = escape("".join(headline.of_board(board)))
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
+    rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
+    return f"<h1>Reelbench leaderboard</h1><p>{said}</p>{table}{rest}JavaScript.</p>"
 
 
 def _asset(name: str) -> str:

@@ -3,7 +3,6 @@
 What a result states is shown beside that wherever the two differ; its folder stays as it is.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ from reelbench.judges.identity import under_several_ids
 from reelbench.leaderboard import rereading
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.store import StoredResult
+from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
@@ -133,7 +133,7 @@ def _media(items: int, missing: Sequence[str]) -> str | None:
     """Name the part of the items that had their media: two runs that lack the same ones share a table."""
     if not missing:
         return None
-    digest = hashlib.sha256("\n".join(missing).encode("utf-8", "surrogatepass")).hexdigest()
+    digest = sha256_of_names(missing)
     return f"media of {items - len(missing)} of {items} items @{digest[:8]}"
 
 

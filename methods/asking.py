@@ -265,7 +265,7 @@ class _Run:
         return (read.parsed or {}).get("text", text) if self.questions.spec.row_kind == "open" else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
-        return answered(self.questions.spec, text, row.get("options", ()))
+        return answered(self.questions.spec, text, row.get("options", ()), row.get("duration"))
 
 
 def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:

@@ -78,4 +78,4 @@ def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Pre
     text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
     if not isinstance(text, str):
         raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")
-    return answered(questions.spec, valid_text(text), row.get("options", ()))
+    return answered(questions.spec, valid_text(text), row.get("options", ()), row.get("duration"))

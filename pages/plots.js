@@ -136,7 +136,7 @@ globalThis.Plots = (() => {
   }
   /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or its middle. */
   function axis(steps) {
-    const short = steps.join("").length < 13;
+    const short = steps.join("").length < (steps.every(Number.isInteger) ? 13 : 8);
     const one = steps.includes(0) ? 0 : steps[(steps.length - 1) / 2];
     const inside = steps.slice(1, -1).filter((step) => short || step === one);
     const at = scale(steps, 0, 100);
@@ -155,21 +155,27 @@ globalThis.Plots = (() => {
     const left = Math.min(width * 0.4, most(lines.map(({ label }) => wide(label))) + 14);
     const values = lines.flatMap(({ marks }) => marks.flatMap(({ at, ends }) => [at, ...(ends || [])]));
     const steps = around(values, metric, width > 560 ? 9 : 5);
+    // Marks with intervals stand apart, or one would hide another's.
+    const spread = lines.some(({ marks }) => marks.some((m) => m.ends)) ? 7 : 0;
+    const tall = Math.max(LINE, spread * most(lines.map(({ marks }) => marks.length)) + 8);
     const x = scale(steps, left + 8, width - 18),
-      bottom = lines.length * LINE + 6;
+      bottom = lines.length * tall + 6;
     const parts = steps.map((step) => [
       line(x(step), 2, x(step), bottom, "gridline"),
       put(x(step), bottom + 15, minus(step), { "text-anchor": "middle", class: "soft" }),
     ]);
     lines.forEach(({ label, marks }, i) => {
-      const y = i * LINE + LINE / 2 + 2,
+      const y = i * tall + tall / 2 + 2,
         at = marks.map((m) => x(m.at));
       parts.push(put(left - 4, y + 4, cut(label, left - 10), { "text-anchor": "end" }));
-      if (marks.length > 1) parts.push(line(Math.min(...at), y, Math.max(...at), y, "joined"));
-      for (const m of marks) {
-        if (m.ends) parts.push(whiskers(x(m.ends[0]), x(m.ends[1]), y, "ends"));
-        parts.push(mark(x(m.at), y, m.i, m.text));
-      }
+      if (marks.length > 1 && !spread) parts.push(line(Math.min(...at), y, Math.max(...at), y, "joined"));
+      marks.forEach((m, k) => {
+        const own = y + (k - (marks.length - 1) / 2) * spread;
+        const drawn = m.ends ? whiskers(x(m.ends[0]), x(m.ends[1]), own, "ends", marks.length > 1 ? 3 : 6) : [];
+        for (const one of drawn) one.style.stroke = `var(--c${m.i % FORMS.length})`;
+        parts.push(...drawn);
+        parts.push(mark(x(m.at), own, m.i, m.text));
+      });
     });
     const rows = lines.flatMap(({ label, marks }) => marks.map((m) => [label, names?.[m.i] ?? "", m.at, ...(m.ends || ["", ""])]));
     return {
@@ -376,8 +382,10 @@ globalThis.Plots = (() => {
         }),
       );
     for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), dot.open ? FORMS.length : 0, dot.text));
-    for (const dot of dots.slice(0, LABELLED)) {
-      const text = cut(dot.name, 170),
+    // The leaders get their names first, and without who made them, where names differ least.
+    const leaders = [...dots].sort((p, q) => q.y - p.y).slice(0, 5);
+    for (const dot of [...new Set([...leaders, ...dots])].slice(0, LABELLED)) {
+      const text = cut(dot.name.replace(/^[\w.-]+\/(?=.)/, ""), 190),
         w = wide(text);
       const places = [
         [9, 4, "start"],

@@ -385,6 +385,11 @@ def sha256_of(path: Path | str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too
 
 
+def sha256_of_names(names: Iterable[str]) -> str:
+    """Return the sha256, in hex, of names in their order, a line each: what tells two sets of ids or videos apart."""
+    return hashlib.sha256("\n".join(sorted(names)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def sha256_once(path: Path | str) -> str:
     """As `sha256_of`, read once in a process: a file of the same place, size and times has the same bytes."""
     try:

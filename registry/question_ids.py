@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, read_text, write_text
+from reelbench.registry.files import read_json_or_jsonl, read_text, sha256_of_names, write_text
 from reelbench.registry.values import is_array, is_id, is_object
 
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
@@ -58,4 +57,4 @@ class QuestionIds:
     @property
     def sha256(self) -> str:
         """A hash of them, whatever their order in the file."""
-        return sha256("\n".join(sorted(self.ids)).encode()).hexdigest()
+        return sha256_of_names(self.ids)

@@ -188,7 +188,18 @@ class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
     added = frozenset(
-        {"answering", "audio", "candidates", "frames_unlike", "label", "language", "merged", "preset", "ranker"}
+        {
+            "answering",
+            "audio",
+            "candidates",
+            "frames_unlike",
+            "label",
+            "language",
+            "merged",
+            "offset",
+            "preset",
+            "ranker",
+        }
     )
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
@@ -236,6 +247,7 @@ class SettingsRecord(Record):
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
+    offset: int | None = Field(default=None, description="lmms-eval's --offset: how many questions it began after.")
 
     @property
     def shown_otherwise(self) -> str:

@@ -90,11 +90,11 @@ def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[st
         windows: Id -> predicted window and true one, of the answers that were read.
         lengths: Id -> length of its video in seconds, where it is known.
     """
-    number = len(windows)
-    behind = [key for key, (span, _) in windows.items() if span[1] > lengths.get(key, math.inf) * _SLACK + 1]
-    if len(behind) > _FEW_BEHIND * number:
-        asked = ": are these seconds?" if 2 * len(behind) > number else ""
-        return f"{len(behind)} of {number} windows end behind their video{asked}"
+    number, known = len(windows), windows.keys() & lengths.keys()
+    behind = sum(windows[key][0][1] > lengths[key] * _SLACK + 1 for key in known)
+    if behind > _FEW_BEHIND * len(known):
+        asked = ": are these seconds?" if 2 * behind > len(known) else ""
+        return f"{behind} of {len(known)} windows end behind their video{asked}"
     early = sum(span[1] <= 1 for span, _ in windows.values())
     late = sum(true[1] > 1 for _, true in windows.values())
     if number >= _SOME and early >= _NEARLY * number and late >= _NEARLY * number:

@@ -1,8 +1,8 @@
 """Which videos a result had: they vanish from the web, and two runs are comparable on what both still saw."""
 
-import hashlib
 from collections.abc import Collection, Iterable
 
+from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import NO_VIDEO
 from reelbench.registry.records import MediaRecord, Sample
 
@@ -20,5 +20,4 @@ def videos_asked(samples: Iterable[Sample]) -> set[str]:
 def media_record(samples: Collection[Sample]) -> MediaRecord:
     """Return what a result records of the videos it had."""
     keys, asked = sorted(videos_had(samples)), videos_asked(samples)
-    digest = hashlib.sha256("\n".join(keys).encode("utf-8", "surrogatepass")).hexdigest()
-    return MediaRecord(sha256=digest, of=len(asked), videos=keys)
+    return MediaRecord(sha256=sha256_of_names(keys), of=len(asked), videos=keys)

@@ -15,6 +15,7 @@ from reelbench.registry.records import Item, MergedRecord, Result, Sample, Setti
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
+from reelbench.scoring.answers import VERSION
 from reelbench.tasks.submissions import answered
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
@@ -26,7 +27,7 @@ DISAGREE: Only = "disagree"
 IDS = "ids"
 """In the record, where a file named the questions."""
 
-_EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit")
+_EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit", "offset")
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ class EarlierResult:
             reason not in {None, Reason.ANSWERS_HIDDEN}
             or not isinstance(sample.prediction, str)
             or sample.option_scores
+            or self.result.answers == VERSION
         ):
             return item
         read = answered(spec, sample.prediction, options)

@@ -4,7 +4,7 @@ Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too
 prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -132,8 +132,12 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
 
     read_references = getattr(imported(spec.formats), "read_references", of_mapping)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
-    options = defaultdict(tuple, {reference.id: reference.options for reference in references})
-    given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
+    known = {reference.id: reference for reference in references}
+    given = {
+        name: (text, known[name].options, known[name].length) if name in known else (text, (), None)
+        for name, text in texts.items()
+        if text is not None
+    }
     predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
     predictions |= zip(given, all_answered(spec, list(given.values())), strict=True)
     joined = join(
@@ -142,7 +146,7 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         source,
         path=path,
         split=split,
-        notes=_notes(spec, predictions.values(), options.values()),
+        notes=_notes(spec, predictions.values(), [reference.options for reference in references]),
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined

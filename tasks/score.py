@@ -21,10 +21,12 @@ from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
+from reelbench.registry.data.declared_check import lengths_of
 from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import DataUnavailableError, InputError, number_of, printable
+from reelbench.registry.errors import InputError, ReelbenchError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
@@ -41,7 +43,6 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
-from reelbench.registry.rows import DURATION
 from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
@@ -316,18 +317,29 @@ def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     return f": {why}"
 
 
+_FILES_OPENED = 100
+
+
 def _unit_doubt(spec: BenchmarkSpec, split: str, data: Path | None, samples: Sequence[Sample]) -> str | None:
-    """Say where a run's windows look as if they were no seconds, held to the lengths that rows state."""
+    """Say where a run's windows look as if they were no seconds, held to the lengths that rows or video files state.
+
+    Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
+    """
     windows = {
         sample.id: (sample.parsed["span"], sample.target["spans"][0])
         for sample in samples
         if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
     }
     lengths: dict[str, float] = {}
-    if windows and any(column.name == DURATION.name for column in spec.columns):
-        with suppress(DataUnavailableError):
-            rows = locate(spec.id, split, data, fetch=False).read()
-            lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
+    if windows:
+        with suppress(ReelbenchError):  # data that isn't here: there is nothing to hold them to
+            located = locate(spec.id, split, data, fetch=False)
+            rows = [row for row in located.read() if row["id"] in windows]
+            library = Library(spec, located.split, make=False)
+            unstated = dict.fromkeys(row["video"] for row in rows if not row.get("duration"))
+            opened = set(islice(unstated, _FILES_OPENED))
+            files = ((row["video"], library.find(row)) for row in rows if row["video"] in opened)
+            lengths = lengths_of(rows, {video: path for video, path in files if path is not None})
     return temporal_span.unit_doubt(windows, lengths)
 
 

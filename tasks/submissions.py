@@ -42,6 +42,8 @@ class Reference:
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
     options: tuple[str, ...] = ()
+    length: float | None = None
+    """Of the video, in seconds, where the row states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +312,7 @@ def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
         shared_labels(rows.facets(spec, row)),
         row["question"],
         tuple(row.get("options", ())),
+        row.get("duration"),
     )
 
 
@@ -317,15 +320,18 @@ BLOCKED = "[SAFETY_BLOCKED"
 """What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
 
 
-def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
-    """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
-    [given] = all_answered(spec, [(text, options)])
+def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = (), length: float | None = None) -> Prediction:
+    """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one.
+
+    `length` is the video's, in seconds, where it is known.
+    """
+    [given] = all_answered(spec, [(text, options, length)])
     return given
 
 
-def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Prediction]:
-    """As `answered`, of each raw answer with its options; many are read by several processes."""
-    for (text, _), parsed in zip(given, answers.parse_all(spec, given), strict=True):
+def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str], float | None]]) -> Iterator[Prediction]:
+    """As `answered`, of each raw answer; many are read by several processes."""
+    for (text, *_), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):
             yield Prediction(text, reason=Reason.MODEL_FAILED)
         elif text.startswith(BLOCKED):

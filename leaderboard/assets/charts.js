@@ -22,7 +22,7 @@
     rows
       .map((row, i) => [row, numbers(row), i])
       .filter(([, n]) => n)
-      .map(([row, n, i]) => ({ at: n[0], i, text: `${name(row)}: ${num(n[0], unit)}` }));
+      .map(([row, n, i]) => ({ at: n[0], ends: n.length > 1 ? n.slice(1, 3) : null, i, text: [`${name(row)}: ${num(n[0], unit)}`, R.interval(n, unit)].filter(Boolean).join(", ") }));
 
   function parts({ b, chosen, ticked }) {
     const metric = b.metrics[0],

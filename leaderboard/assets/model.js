@@ -57,7 +57,8 @@
         group = R.group(row);
       if (!row.v[0]) return null;
       const others = data.rows.filter((other) => other.group === row.group);
-      const { steps, rules } = R.scaleOf(others.filter((other) => !R.apart(other)), others.filter(R.apart), 0, metric);
+      const { rules } = R.scaleOf(others.filter((other) => !R.apart(other)), others.filter(R.apart), 0, metric);
+      const steps = Plots.ticks(metric.low, metric.high, 5); // the whole scale: rows of one column can be read together
       const value = R.shown(row, 0, metric),
         ends = row.v[0].length > 1 ? row.v[0].slice(1) : null;
       const tip = [`${b.title}: ${value}`, R.interval(row.v[0], metric.unit), ...rules.map((rule) => rule.text)];
@@ -65,7 +66,7 @@
       return h(
         "tr",
         {},
-        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), h("span", { class: "sub reason" }, bdi(R.groupName(group)))),
+        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.groupName(group)))),
         h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
         h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : `${row.rank} of ${ranked}`),
         h("td", { text: (row.rank_range || "–").replace("-", "–") }),
@@ -75,7 +76,7 @@
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
-    const heads = ["Benchmark", "Score and 95 % interval", "Rank", "95 % rank range", "Metric", "Questions"];
+    const heads = ["Benchmark", "Score and 95 % interval, on the whole scale", "Rank", "95 % rank range", "Metric", "Questions"];
     const table = h(
       "table",
       { "aria-label": `Summary of ${model}`, "data-marks": true },

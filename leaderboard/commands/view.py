@@ -20,6 +20,10 @@ def view(
         Path | None, typer.Option(metavar="DIR", help="Output folder; default: one in Reelbench's home.")
     ] = None,
     pictures: Annotated[int, typer.Option(help="Maximum number of thumbnails; 0 for none.", min=0)] = 2000,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="WHICH", help="Only questions that are wrong in every run, differ in score, or A-not-B."),
+    ] = None,
 ) -> None:
     """Make a page of a run, or of several side by side.
 
@@ -38,7 +42,7 @@ def view(
         place = page.place_of(group, out, several=len(groups) > 1)
         total = len({name for run in group for name in run.samples})
         with console.progress("questions", total) as bar:
-            made = page.write(group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""))
+            made = page.write(group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only)
         console.write(str(made.path))
         for line in made.faults:
             console.note(f"the numbers are not what the samples say: {line}")

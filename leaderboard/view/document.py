@@ -1,6 +1,7 @@
 """The page as data: runs, what tells them apart, their differences, and every item."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,11 @@ class _Once:
 
 
 def document(
-    runs: Sequence[ViewedRun], folder: Path, pictures: int, show: Callable[[int], None] = lambda _: None
+    runs: Sequence[ViewedRun],
+    folder: Path,
+    pictures: int,
+    show: Callable[[int], None] = lambda _: None,
+    only: str | None = None,
 ) -> dict[str, Any]:
     """Return the page's data; thumbnails are written under `folder` on the way.
 
@@ -63,9 +68,10 @@ def document(
         folder: The page's.
         pictures: Thumbnails at most.
         show: Called with the number of items that are done.
+        only: Which questions, as `wanted` says; the numbers stay those of all.
 
     Raises:
-        InputError: More runs than letters.
+        InputError: More runs than letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
         raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
@@ -73,7 +79,7 @@ def document(
     rows = rows_here(spec, split)
     strips = Strips(Library(spec, split, make=False), folder, pictures)
     times, unseen = _Once(), _Once()
-    items = list(_items(runs, rows, _Seen(strips, times, unseen), show))
+    items = list(_items(runs, rows, _Seen(strips, times, unseen), show, wanted(runs, only)))
     apart = side_by_side.settings_apart([run.result for run in runs])
     apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
@@ -95,6 +101,40 @@ def document(
         "times": times.all,
         "items": items,
     }
+
+
+def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
+    """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
+
+    Raises:
+        InputError: Another word, a letter of no run, or no such question.
+    """
+    ids = list(dict.fromkeys(name for run in runs for name in run.samples))
+    if only is None:
+        return ids
+    letters = LETTERS[: len(runs)]
+    which = re.fullmatch(r"([A-Z])-not-([A-Z])", only)
+    if only not in ("wrong", "differ") and not (which and set(which.groups()) <= set(letters)):
+        raise InputError(
+            f"--only {only}: there are wrong, differ, and of the runs {', '.join(letters)} such as A-not-B"
+        )
+
+    def is_wanted(name: str) -> bool:
+        there = [run.samples.get(name) for run in runs]
+        scores = [
+            None if s is None else right_answers.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)
+        ]
+        if only == "differ":
+            return len({score for score in scores if score is not None}) > 1
+        right = [right_answers.is_right(run.spec, score) for run, score in zip(runs, scores, strict=True)]
+        if which:
+            won, lost = (right[letters.index(letter)] for letter in which.groups())
+            return won is True and lost is False
+        return False in right and True not in right
+
+    if not (found := [name for name in ids if is_wanted(name)]):
+        raise InputError(f"--only {only}: none of {len(ids)} questions is")
+    return found
 
 
 def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
@@ -181,9 +221,12 @@ class _Seen:
 
 
 def _items(
-    runs: Sequence[ViewedRun], rows: Mapping[str, Mapping[str, Any]], seen: _Seen, show: Callable[[int], None]
+    runs: Sequence[ViewedRun],
+    rows: Mapping[str, Mapping[str, Any]],
+    seen: _Seen,
+    show: Callable[[int], None],
+    ids: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
-    ids = dict.fromkeys(name for run in runs for name in run.samples)
     for number, name in enumerate(ids):
         there = [run.samples.get(name) for run in runs]
         first = next(sample for sample in there if sample is not None)

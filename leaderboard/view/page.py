@@ -53,8 +53,15 @@ def place_of(runs: Sequence[ViewedRun], out: Path | None, *, several: bool) -> P
     return home() / "views" / f"{name}-{hashlib.sha256(folders.encode()).hexdigest()[:12]}"
 
 
-def write(runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable[[int], None] = lambda _: None) -> View:
-    """Write the page of some runs of one benchmark to `out`, which becomes exactly that.
+def write(
+    runs: Sequence[ViewedRun],
+    out: Path,
+    *,
+    pictures: int,
+    show: Callable[[int], None] = lambda _: None,
+    only: str | None = None,
+) -> View:
+    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted`.
 
     Raises:
         InputError: The folder has other files in it.
@@ -63,7 +70,7 @@ def write(runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable
     if out.exists() and any(out.iterdir()) and not _is_ours(page):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
     with replaced(out) as aside:
-        made = document(runs, aside, pictures, show)
+        made = document(runs, aside, pictures, show, only)
         write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)

@@ -248,6 +248,9 @@
       ...[
         strip(),
         metrics(),
+        ...runs
+          .filter((run) => run.result.provenance.note)
+          .map((run) => h("p", { class: "note" }, several && `${run.letter}: `, bdi(run.result.provenance.note))),
         ...differences.map(
           (pair, i) =>
             pair.why && h("p", { class: "note" }, `${runs[0].letter} and ${runs[i + 1].letter}: ${pair.why}`),

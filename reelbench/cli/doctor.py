@@ -7,13 +7,15 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
 from reelbench.cli.option_groups import Json
-from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 _CORE = (
     "aiohttp",
@@ -39,12 +41,33 @@ _EXTRAS = {
 _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
 
 
-def doctor(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show versions, tools and folders, for a bug report.
+def doctor(
+    context: typer.Context,
+    model_args: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MODEL_ARGS", help="After --: lmms-eval's --model_args of the adapter."),
+    ] = None,
+    *,
+    adapter: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Show what an adapter of lmms-eval's is given; with MODEL_ARGS, try it."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show versions, tools and folders, for a bug report; or one adapter, tried on a mini question.
 
     It asks no network and fetches nothing; whatever it finds, its status is 0.
     """
-    report = {
+    if model_args and adapter is None:
+        raise InputError(f"{model_args[0]}: arguments of a model need --adapter NAME")
+    report: dict[str, object] = {}
+    if adapter is not None:
+        from reelbench.tasks.lmms import adapters
+
+        report[adapter] = adapters.row(adapter)
+        if model_args:
+            report["tried on one question"] = _attempt(partial(_tried, adapter, ",".join(model_args)))
+    report = report or {
         "reelbench": _attempt(_program),
         "packages": {name: _version(name) for name in _CORE},
         "extras": {extra: {name: _version(name) for name in names} for extra, names in _EXTRAS.items()},
@@ -65,6 +88,29 @@ def doctor(context: typer.Context, *, as_json: Json = False) -> None:
             console.write(f"  {name:<16} {_said(fact)}")
         if not facts:
             console.write("  none set")
+
+
+def _tried(adapter: str, model_args: str) -> dict[str, object]:
+    """Ask an adapter one mini question with four frames, and return what reached its model and what it said."""
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.scoring import result_files
+    from reelbench.tasks.lmms import process
+    from reelbench.tasks.score import Options
+
+    with TemporaryDirectory() as folder:
+        words = ["--model", adapter, "--model_args", model_args, "--tasks", "rextime_mini", "--limit", "1"]
+        arguments, output = process.with_logging([*words, "--output_path", folder])
+        frames = FrameSampling.parse("uniform:4")
+        [outcome] = process.run_and_score(arguments, output, frames, Options(), stdout=sys.stderr.fileno())
+        [sample] = result_files.read_samples(outcome.folder)
+    given = sample.frame_timestamps or ()
+    arrived = sample.frames_arrived
+    return {
+        "handed over": f"{len(given)} frames, at {', '.join(f'{time:.2f}' for time in given)} s",
+        "arrived": "these" if arrived is None else "nobody counts them there" if arrived == "unknown" else arrived,
+        "times told": "these" if sample.frame_times_told is None else sample.frame_times_told,
+        "answer": outcome.unanswered or repr(sample.prediction)[:80],
+    }
 
 
 def _said(fact: object) -> str:

@@ -33,7 +33,11 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
 
     if not quiet:
         for outcome in outcomes:
-            _tell(outcome)
+            for line in outcome.notes:
+                console.note(line)
+            for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
+                if ids:
+                    console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
         _tell_unjudged(outcomes, again)
     if as_json:
         documents = [document(outcome.result) for outcome in outcomes]
@@ -94,14 +98,6 @@ def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None
             failed.append(f"--strict: {outcome.folder.name}: {wrong}")
     if failed:
         raise ReelbenchError("; ".join(failed))
-
-
-def _tell(outcome: "Outcome") -> None:
-    for line in outcome.notes:
-        console.note(line)
-    for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
-        if ids:
-            console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
 
 
 def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:

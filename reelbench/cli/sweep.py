@@ -225,14 +225,6 @@ def sweep(
                 _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
             ]
             _write(output, wanted, rows)
-    _finish(wanted, rows, output, options, printed)
-    options.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
-    if failed:
-        raise ReelbenchError(f"no results for {'; '.join(failed)}; the messages above say why")
-    check_judged(judged)
-
-
-def _finish(wanted: Sweep, rows: list[dict[str, Any]], output: Path, options: "Options", printed: Printed) -> None:
     tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
     if printed.as_json:
         console.write_json(_document(rows))
@@ -241,6 +233,10 @@ def _finish(wanted: Sweep, rows: list[dict[str, Any]], output: Path, options: "O
             console.show(table)
     for line in _uneven(rows):
         options.note(line)
+    options.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
+    if failed:
+        raise ReelbenchError(f"no results for {'; '.join(failed)}; the messages above say why")
+    check_judged(judged)
 
 
 def _row(outcome: "Outcome", number: int, step: Step, output: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`reelbench check`: a benchmark that a file declares, held to all that its rows, prompts and media must be."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +85,7 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
     """Yield a line for spans that end behind their video, for ones that are all within a second, and for empty ones."""
     if not spec.asks_span or not rows:
         return
-    lengths = _lengths(rows, found)
+    lengths = lengths_of(rows, found)
     behind = [row for row in rows if max(row["span"]) > lengths.get(row["id"], math.inf) * _SLACK + 1]
     if behind:
         first = behind[0]
@@ -107,7 +107,7 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
         yield f"{where[empty[0]['id']]}: {number_of(len(empty), 'span')} without length, which nobody can meet"
 
 
-def _lengths(rows: list[Row], found: dict[str, Path]) -> dict[str, float]:
+def lengths_of(rows: Iterable[Row], found: Mapping[str, Path]) -> dict[str, float]:
     """Return the length of each row's video in seconds, from its column or its file; rows without one are left out."""
     lengths = {row["id"]: row["duration"] for row in rows if row.get("duration")}
     of_files: dict[str, float | None] = {}

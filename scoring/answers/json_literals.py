@@ -115,7 +115,7 @@ def _separate(container: _Container, mark: str) -> None:
         container.end_item()
     elif container.mark == "{" and container.key is None and len(container.words) == 1:
         key = container.words.pop()
-        container.key = _key(key) if isinstance(key, str) else ""
+        container.key = re.sub(r"[\s-]+", "_", _CAMEL.sub("_", key.strip())).lower() if isinstance(key, str) else ""
     else:
         container.take(mark)
 
@@ -131,10 +131,6 @@ def _close(stack: list[_Container], piece: str, end: int, literals: list[Literal
         stack[-1].take(value, whole=True)
     if value:
         literals.append(Literal(value, container.start, end, nested=bool(stack)))
-
-
-def _key(key: str) -> str:
-    return re.sub(r"[\s-]+", "_", _CAMEL.sub("_", key.strip())).lower()
 
 
 def _unescaped(text: str) -> str:

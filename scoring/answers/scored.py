@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from reelbench.registry.data.loading import imported
+from reelbench.registry.data.mapped_rows import is_number_text
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALLOTTED
 from reelbench.scoring.answers.options import read_option
@@ -15,26 +16,36 @@ MANY = 5_000
 """Answers from which on it pays to read them in several processes: one takes 0.2 ms, and a process half a second."""
 
 
-def parse_all(spec: BenchmarkSpec, answers: Sequence[tuple[str, Sequence[str]]]) -> Iterator[dict[str, Any] | None]:
-    """Yield what `parse` makes of each answer with its options, in their order."""
+Given = tuple[str, Sequence[str], float | None]
+"""An answer, its options, and the length of its video in seconds where it is known."""
+
+
+def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
+    """Yield what `parse` makes of each answer, in their order."""
     read = partial(_parsed, spec)
     yield from map(read, answers) if ALLOTTED.alone(len(answers), MANY) else ALLOTTED.map(read, answers)
 
 
-def _parsed(spec: BenchmarkSpec, answer: tuple[str, Sequence[str]]) -> dict[str, Any] | None:
+def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
     return parse(spec, *answer)
 
 
-def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str, Any] | None:
+def parse(
+    spec: BenchmarkSpec, answer: str, options: Sequence[str], length: float | None = None
+) -> dict[str, Any] | None:
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one; None for what isn't there.
 
+    A span in shares of the video is read with its `length`, in seconds; one in frames with the benchmark's own rate.
     Of an open answer it is the text without its reasoning, or None where that is the answer as it stands.
     """
     if spec.row_kind == "open":
         text = strip_reasoning(answer)
         return None if text == answer else {"text": text or ""}
     parsed: dict[str, Any] = {"answer": read_option(answer, options)} if spec.asks_choice else {}
-    return {**parsed, "span": read_span(answer)} if spec.asks_span else parsed
+    if not spec.asks_span:
+        return parsed
+    fps = spec.mapping.fps if spec.mapping else ""
+    return {**parsed, "span": read_span(answer, length, float(fps) if is_number_text(fps) else None)}
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -46,20 +57,28 @@ def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
     return ("parse_failed",) if unread else ()
 
 
-def reread(spec: BenchmarkSpec, prediction: Any, options: Sequence[str] | None) -> Mapping[str, Any]:  # noqa: ANN401
+def reread(
+    spec: BenchmarkSpec,
+    prediction: Any,  # noqa: ANN401 - whatever a sample records
+    options: Sequence[str] | None,
+    length: float | None = None,
+) -> Mapping[str, Any]:
     """Return what a recorded prediction reads as: the columns of `Sample.parsed` that can be told, none where none can.
 
     Args:
         spec: The benchmark.
         prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
         options: The question's options where its row is known; a letter in free text can't be told without them.
+        length: Of its video, in seconds, where its row says it.
     """
     if isinstance(prediction, Mapping):
         of_entry = getattr(imported(spec.formats), "reread", None)
         return {} if of_entry is None else of_entry(prediction)
     if not isinstance(prediction, str):
         return {}
-    parsed = dict(parse(spec, prediction, options or ()) or {})
+    parsed = dict(parse(spec, prediction, options or (), length) or {})
     if options is None and spec.asks_choice:
         del parsed["answer"]
+    if length is None and spec.asks_span and parsed["span"] is None and read_span(prediction, length=1.0):
+        del parsed["span"]  # it is in shares of the video
     return parsed

@@ -2,8 +2,9 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -130,6 +131,39 @@ _TAGGED_MOMENTS = re.compile(r"</(time|timestamp|t)>\s{0,4}(?:,|-|and|to)?\s{0,4
 _TWO_LINES = re.compile(rf"\s*{times.moment('1')}\s*\n\s*{times.moment('2')}\s*")
 _KEY_OF_MOMENTS = re.compile(rf"{times.moment('1')}_(?:to_)?{times.moment('2')}")
 _BOUND_TAG = re.compile(r"<(?:t_)?(start|end|begin)(?:_(?:time|sec|seconds|s))?>", re.IGNORECASE)
+# Windows that say themselves what they count: frames 30-90, 3000 to 9000 ms, 10% to 40% of the video, <t|0.1><t|0.4>.
+_NUMERAL = r"\d{1,3}(?:,\d{3})+(?!\d)|\d{1,9}(?:\.\d{1,20})?"
+
+
+def _two(sign: str = "", again: str = "", joint: str = "-|to|and|until") -> str:
+    """The pattern of two numbers, of which the first may have its unit's `sign` too, the second its word `again`."""
+    return rf"(?<![\d.,])(?P<first>{_NUMERAL})(?:{sign})?\s?(?:{joint})\s?{again}(?P<second>{_NUMERAL})"
+
+
+_OF_VIDEO_LENGTH = (
+    r"\s?(?:of|through|into) (?:the |its )?(?:whole |entire |total )?(?:video|clip|film|movie|duration|length)"
+    r"(?![^\W\d_])"
+)
+_SHARE = r"<t\|(?P<{}>[01](?:\.\d{{1,20}})?)\|?>"
+_OTHER_UNITS = tuple(
+    (unit, re.compile(pattern, re.IGNORECASE))
+    for unit, pattern in (
+        ("frames", rf"(?:(?<!\w)frames? (?:number |no\.? |index )?){_two(again='(?:frame )?')}"),
+        ("milliseconds", rf"{_two(r' ?(?:ms|milliseconds?)')} ?(?:ms|milliseconds?)(?!\w)"),
+        ("percent", rf"{_two(r' ?%')} ?%(?:(?={_OF_VIDEO_LENGTH})|(?=[\s.)\]]*\Z))"),
+        ("ratio", rf"{_two()}(?={_OF_VIDEO_LENGTH})"),
+        ("ratio", rf"(?:(?:normali[sz]ed|relative)(?: \w+)?[:=,]? \[?){_two(joint='-|to|,')}\]?"),
+        (
+            "ratio",
+            rf"\[?{_two(joint='-|to|,')}\]?(?= \(?(?:in |as )?(?:normali[sz]ed|relative|fractions?|ratios?)(?!\w))",
+        ),
+        ("ratio", rf"{_SHARE.format('first')}\s?(?:-|to|and|,)?\s?{_SHARE.format('second')}"),
+    )
+)
+_UNIT_KEYS = re.compile(
+    r"[\"'](start|end|begin)_?(frame|ms|millis|milliseconds)[\"']\s?:\s?[\"']?(\d{1,9}(?:\.\d{1,20})?)[\"']?",
+    re.IGNORECASE,
+)
 _SIGNED = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,20})?(?:e-?\d{1,3})?)\s*", re.IGNORECASE)
 _PHRASES = f"{times.SPAN}|{times.FROM}|{times.BETWEEN}|{times.AND}|{times.TO}|{times.START}|{times.END}"
 _UNITS = f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}"
@@ -159,14 +193,38 @@ class _Unreadable(Exception):  # noqa: N818 - no error: it ends the reading
     """The text has a span in its most explicit form, and it isn't one."""
 
 
-def read_span(text: str) -> list[float] | None:
+def read_span(text: str, length: float | None = None, fps: float | None = None) -> list[float] | None:
     """Return [start, end] in seconds as `text` states it, in its order, or None.
 
     Args:
         text: A model's answer, with its reasoning where it has some.
+        length: The video's, in seconds: shares of it are read where the answer calls them so; without it they are none.
+        fps: Frames a second, likewise for what it calls frames.
     """
     answer = texts.answer_text(text)
-    return None if answer is None else _read(answer)
+    if answer is None:
+        return None
+    factors = {"milliseconds": 0.001, "ratio": length, "percent": length and length / 100, "frames": fps and 1 / fps}
+    return _read(_in_seconds(answer, factors))
+
+
+def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
+    """Write windows in another unit that the text names as seconds; as `?` where their factor isn't known."""
+
+    def window(unit: str, match: re.Match[str]) -> str:
+        factor = factors[unit]
+        ends = [float(match[name].replace(",", "")) for name in ("first", "second")]
+        if unit == "ratio" and max(ends) > 1:
+            return match[0]
+        return "?" if factor is None else "{:.6f} s to {:.6f} s".format(*(end * factor for end in ends))
+
+    def bound(match: re.Match[str]) -> str:
+        factor = factors["frames" if match[2].lower() == "frame" else "milliseconds"]
+        return match[0] if factor is None else f'"{match[1]}": {float(match[3]) * factor:.6f}'
+
+    for unit, pattern in _OTHER_UNITS:
+        text = pattern.sub(partial(window, unit), text)
+    return _UNIT_KEYS.sub(bound, text)
 
 
 def is_span(text: str) -> bool:

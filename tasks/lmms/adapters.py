@@ -5,6 +5,7 @@ here was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is 
 has looked.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -143,6 +144,23 @@ LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
 
 THINKERS = frozenset({"qwen3_5"})
 """Adapters whose model thinks unless it is told not to."""
+
+
+def row(model: str) -> dict[str, str]:
+    """Return what is known of an adapter: what it is shown of `uniform:4`, and what was seen to reach its model."""
+    sampling = FrameSampling.parse("uniform:4")
+    added, notes = matched(model, {}, sampling)
+    shown = delivered(model, sampling, "", chat=False) if sees(model) else None
+    what = "no video" if shown is None else "pictures" if shown.form == "images" else "a clip"
+    facts = {"is shown": what + ("" if model in ADAPTERS else "; nobody has looked at this adapter")}
+    facts |= {"arguments added": ",".join(f"{name}={value}" for name, value in added.items())} if added else {}
+    facts |= {"note": "; ".join(notes)} if notes else {}
+    seen = json.loads(Path(__file__).with_name("adapters_seen.json").read_text(encoding="utf-8"))
+    for way, by_batch in seen["adapters"].get(model, {}).items():
+        facts |= {way if batch == "plain" else f"{way}, {batch}": found for batch, found in by_batch.items()}
+    if model in seen["adapters"]:
+        facts["seen with"] = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
+    return facts
 
 
 def drops(model: str | None, setting: str) -> bool:

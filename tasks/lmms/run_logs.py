@@ -318,6 +318,7 @@ def settings_of(
         generation=generation,
         seed=config.get("random_seed"),
         limit=config.get("limit"),
+        offset=config.get("offset") or None,
     )
 
 
@@ -329,6 +330,7 @@ def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
         generation=_generation(document, name),
         seed=config.get("random_seed"),
         limit=config.get("limit"),
+        offset=config.get("offset") or None,
     )
 
 

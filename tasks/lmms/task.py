@@ -226,7 +226,9 @@ class LmmsTask:
         if option_scores.ANSWERING in doc:
             given, scores = option_scores.answered(doc, answer)
         else:
-            given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
+            given = answered(
+                self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), doc.get("duration")
+            )
         reason = given.reason or (Reason.CUT_OFF if cut_off(answer) else None)
         if reason is None and hides(self.spec, doc["split"]):
             reason = Reason.ANSWERS_HIDDEN

@@ -52,6 +52,17 @@ def test_doctor_knows_versions_folders_and_settings_without_their_secrets(tmp_pa
     assert "FFmpeg" in report["tools"]["decoder"]
 
 
+def test_doctor_shows_what_an_adapter_is_given():
+    report = json.loads(run("doctor", "--adapter", "qwen3_vl", "--json"))
+    assert report.keys() == {"qwen3_vl"}
+    assert report["qwen3_vl"]["is shown"] == "a clip"
+    assert report["qwen3_vl"]["arguments added"] == "fps=1000000,max_num_frames=4"
+    assert report["qwen3_vl"]["clip"].startswith("exact")  # read back by `make adapters`
+    text = run("doctor", "--adapter", "nobody_knows")
+    assert "pictures; nobody has looked at this adapter" in text
+    assert "as=clip hands over a clip" in text
+
+
 def test_doctor_says_where_replies_are_kept_without_a_password():
     env = {"REELBENCH_CACHE": "postgresql://ada:pass-word@db.example/replies"}
     printed = run("doctor", "--json", env=env)

@@ -1,12 +1,14 @@
 """The tables as posters: how many rows, what a click compares, an order over a reader's own choice of benchmarks."""
 
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from reelbench.leaderboard import site, store
+from reelbench.registry.records import MetricValue
 from tests.checkers import violations
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
 from tests.leaderboard.test_site import shows
@@ -170,3 +172,38 @@ def test_the_table_is_copied_as_a_picture(page_of, twenty):
         assert picture.width > 1200
         assert picture.height > 2 * 20 * 30
         assert len(picture.convert("RGB").getcolors(1 << 20)) > 10
+
+
+class _Page(HTMLParser):
+    """What a preview of a link reads: tags of the head, and the cells of a table that is there without scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.cells, self.inside = {}, [], None
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if tag == "meta" and "content" in found:
+            self.tags[found.get("property") or found.get("name")] = found["content"]
+        self.inside = tag
+
+    def handle_data(self, data):
+        if self.inside in ("td", "th"):
+            self.cells.append(data)
+
+
+def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_without_scripts(tmp_path):
+    name = '"><script>evil</script>'
+    rows = [entry(f"lab/{n}", 60.0 - n, group=group, kind="run") for n in range(12) for group in (REXTIME, CURVE)]
+    rows.append(entry(name, 99.0, kind="run", unscored=3, lowest=MetricValue(value=99.0, n=10)))
+    text = (written(tmp_path / "site", rows) / "index.html").read_text(encoding="utf-8")
+    page = _Page()
+    page.feed(text)
+    assert page.tags["og:title"] == "Reelbench leaderboard: CURVE, ReXTime"
+    assert page.tags["og:description"] == page.tags["description"]
+    assert "lab/0" in page.tags["description"]
+    assert page.cells[:4] == ["Rank", "Model", "CURVE", "ReXTime"]
+    assert page.cells[4:].count("–") == 1  # what one model was not run on
+    assert len(page.cells) == 4 * (1 + 10)
+    assert [name, "–", "≥ 99.0"] == page.cells[page.cells.index(name) :][:3]
+    assert "<script>evil" not in text

@@ -12,6 +12,7 @@ import pytest
 import reelbench as face
 from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures, runs
+from reelbench.leaderboard.view.document import wanted
 from reelbench.pages.shell_page import in_script
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -567,3 +568,20 @@ def test_a_run_whose_numbers_are_not_what_its_samples_say_says_so_on_top(page_of
     assert "metrics.accuracy is 99.0, recomputed 50.0" in done.stderr
     whole = reelbench("view", rextime_run("whole"), "--out", tmp_path / "whole page")
     assert "not what" not in whole.stderr
+
+
+def test_only_the_questions_that_were_asked_for(asked, reelbench, tmp_path):
+    a, b = asked("a", right_below(6)), asked("b", right_below(9), model="org/other")
+    [group] = runs.grouped([a, b])
+    ids = list(group[0].samples)
+    # By hand: A is right on the first 6 of 12, B on the first 9.
+    assert wanted(group, "wrong") == ids[9:]
+    assert wanted(group, "B-not-A") == wanted(group, "differ") == ids[6:9]
+    done = reelbench("view", a, b, "--out", tmp_path / "page", "--only", "B-not-A", "--pictures", "0")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page" / "index.html").read_text()
+    assert [name in page for name in ids] == [name in ids[6:9] for name in ids]
+    for only, why in (("A-not-B", "none of 12 questions is"), ("A-not-C", "such as A-not-B")):
+        done = reelbench("view", a, b, "--out", tmp_path / "none", "--only", only)
+        assert done.returncode == 2
+        assert why in done.stderr

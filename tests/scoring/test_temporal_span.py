@@ -147,6 +147,9 @@ class TestUnitDoubt:
         lengths = dict.fromkeys(self.IDS, 30.0)
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=lengths)
         assert said == "9 of 10 windows end behind their video: are these seconds?"
+        only_some = dict.fromkeys(list(lengths)[:4], 31.0)
+        said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=only_some)
+        assert said == "4 of 4 windows end behind their video: are these seconds?"
         assert (
             self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths) == "1 of 10 windows end behind their video"
         )

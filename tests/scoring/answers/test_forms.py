@@ -355,3 +355,39 @@ def test_a_span_behind_the_owners_sentences_is_read(shared_data, name, field, fo
     assert len(sentences) > 800
     told = [sentence + form for sentence in sentences] + [sentence.rstrip(".!?") + form for sentence in sentences]
     assert [text for text in told if read_span(text) != STATED[form]] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("frames 30–90", [1.2, 3.6]),
+        ("It happens from frame 30 to frame 90.", [1.2, 3.6]),
+        ('{"start_frame": 30, "end_frame": 90}', [1.2, 3.6]),
+        ("0.1–0.4 of the video", [3, 12]),
+        ("The answer is B. It is seen from 0.1 to 0.4 of the video.", [3, 12]),
+        ("normalized: [0.1, 0.4]", [3, 12]),
+        ("[0.1, 0.4] (fractions of the video's length)", [3, 12]),
+        ("from 10% to 40% of the video", [3, 12]),
+        ("<t|0.1> <t|0.4>", [3, 12]),
+        ("<t|0.10|><t|0.40|>", [3, 12]),
+    ],
+)
+def test_shares_and_frames_are_read_where_the_answer_says_so(text, span):
+    assert read_span(text, length=30.0, fps=25.0) == span
+    assert read_span(text) is None  # what is no second is never taken for one
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("3000 ms to 12000 ms", [3, 12]),
+        ("from 3,000 to 12,000 milliseconds", [3, 12]),
+        ('{"start_ms": 3000, "end_ms": 12000}', [3, 12]),
+        ("[0.1, 0.4]", [0.1, 0.4]),
+        ("I am 10% to 40% sure that it is from 3 s to 12 s.", [3, 12]),
+        ("3 s to 12 s of the video", [3, 12]),
+        ("from 3 to 12 of the video", [3, 12]),
+    ],
+)
+def test_what_says_no_share_is_seconds_or_milliseconds(text, span):
+    assert read_span(text, length=30.0, fps=25.0) == span == read_span(text)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reelbench.tasks.lmms.run_logs import logged_items
+from reelbench.tasks.lmms.run_logs import logged_items, settings_of_twin
 
 
 def line(name, **logged):
@@ -57,3 +57,10 @@ def test_the_first_of_several_answers_does_not_stand_for_all(tmp_path):
     )
     [item] = logged_items(path).items
     assert (item.candidates, item.tokens) == (["A", "B"], None)
+
+
+def test_two_parts_of_the_questions_do_not_read_alike():
+    part = settings_of_twin({"config": {"limit": 3, "offset": 4}}, "minerva")
+    first = settings_of_twin({"config": {"limit": 3, "offset": 0}}, "minerva")
+    assert (part.limit, part.offset) == (3, 4)
+    assert "offset" not in first.model_dump(mode="json")  # a record as it ever was
