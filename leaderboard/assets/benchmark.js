@@ -144,6 +144,7 @@
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         lead,
         explained(b),
+        R.cite([b]),
         ...reference(b, refs, group),
         pictures,
       ].filter(Boolean),

@@ -163,6 +163,7 @@
           "Ranks are by the mean win rate over benchmarks: the share of the other models that a model beats, those that it can’t be told from counted half. Units are never mixed. ",
           R.link("How ranks are made", "#/about"),
         ),
+        R.cite(shown.map((group) => group.b)),
         (ran.length > 0 || !shown.length) && cards,
       ].filter(Boolean),
     );

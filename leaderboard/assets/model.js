@@ -46,7 +46,7 @@
             mini.map((row) => entryCard(row, false)),
           ),
         ),
-      cite(full),
+      cite(full.map(R.benchmarkOf)),
     ].filter(Boolean));
   }
   /** Each result on its table's own scale, with its rank: what one wants to know first. */
@@ -86,13 +86,16 @@
     table.querySelector("[data-tip]").setAttribute("tabindex", 0);
     return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, table);
   }
-  /** What to cite: the papers of the benchmarks that the model has results on. */
-  function cite(rows) {
-    const papers = [...new Set(rows.map((row) => R.benchmarkOf(row).bibtex))].filter(Boolean);
+  /** What to cite: the papers of these benchmarks, this board as it is, and Reelbench. */
+  function cite(benchmarks) {
+    const where = /^https?:/.test(location.protocol) ? `,\n  url = {${location.href.split("#")[0]}}` : "";
+    const day = data.newest ? `,\n  note = {Leaderboard with runs up to ${data.newest.slice(0, 10)}},\n  year = {${data.newest.slice(0, 4)}}` : "";
+    const own = `@software{reelbench,\n  title = {{Reelbench: one hub for evaluating video-language models on story and culture}},\n  author = {{Reelbench developers}}${day}${where}\n}`;
+    const papers = [...new Set(benchmarks.map((b) => b.bibtex).filter(Boolean)), own];
     return h(
       "details",
       { class: "explained" },
-      h("summary", { text: "BibTeX of these benchmarks" }),
+      h("summary", { text: "Cite: BibTeX" }),
       h("pre", { tabindex: 0, text: papers.join("\n") }),
     );
   }
@@ -441,5 +444,5 @@
   }
 
   R.addPage("model", modelPage);
-  Object.assign(R, { facts, breakdowns, longText, replyCard });
+  Object.assign(R, { cite, facts, breakdowns, longText, replyCard });
 })();

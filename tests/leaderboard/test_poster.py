@@ -161,6 +161,17 @@ def test_a_click_on_a_row_pins_it_back_undoes_it_and_a_difference_opens_its_ques
         expect(page.locator("th[aria-sort]")).to_contain_text("Rank")
 
 
+@pytest.mark.parametrize("address", ["", "#/rextime"])
+def test_what_to_cite_stands_with_every_table(page_of, twenty, checkers, address):
+    from playwright.sync_api import expect
+
+    with page_of(twenty, address) as page:
+        page.locator("summary", has_text="BibTeX").click()
+        expect(page.locator("details[open] pre")).to_contain_text("ReXTime: A Benchmark Suite")
+        expect(page.locator("details[open] pre")).to_contain_text("@software{reelbench")
+        assert violations(page, checkers) == []
+
+
 def test_the_table_is_copied_as_a_picture(page_of, twenty):
     with page_of(twenty, "#/rextime") as page:
         shows(page, *(f"{LONG}{n}" for n in range(20)))
