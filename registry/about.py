@@ -36,7 +36,7 @@ def parse(values: Mapping[str, Any], where: str) -> About:
         InputError: A field is not known or not of its kind; `where` names the source.
     """
     try:
-        fields = {name: _as_written(name, value) for name, value in values.items() if value is not None}
+        fields = {name: _plain(name, value) for name, value in values.items() if value is not None}
         about = About.model_validate(fields)
     except ValidationError as error:
         first, why = error.errors()[0], first_wrong_field(error)
@@ -47,19 +47,15 @@ def parse(values: Mapping[str, Any], where: str) -> About:
         raise InputError(f"{where}: {error}") from None
     for line in _wrong_links(about):
         raise InputError(f"{where}: {line}")
-    if about.released is not None and len(about.released) == len("2025-09-23"):
-        try:
-            date.fromisoformat(about.released)
-        except ValueError:
-            raise InputError(f"{where}: released: {about.released} is not a date") from None
     return about
 
 
 def problems(about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord) -> Iterator[str]:
     """Yield what can't be so of a run, a line each."""
-    short, long = sorted((about.revision or "", model.revision or ""), key=len)
-    if short and short != long and not (len(short) >= _SHORT_COMMIT and long.startswith(short)):
-        yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
+    if about.revision and model.revision:
+        short, long = sorted((about.revision, model.revision), key=len)
+        if short != long and (len(short) < _SHORT_COMMIT or not long.startswith(short)):
+            yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
     if about.frames and settings.frames.removesuffix(",times=text") not in (*_OPEN, about.frames):
         yield f"about.frames is {about.frames!r}, the run showed {settings.frames!r}"
     people = model.adapter == PEOPLE_ADAPTER
@@ -105,8 +101,8 @@ def check_frames(about: About | None, frames: str) -> None:
 # --- values as people write them -------------------------------------------------------------------------------------
 
 
-def _as_written(name: str, given: Any) -> object:  # noqa: ANN401 - any YAML value
-    """Return a field's value as the record takes it, whose own check comes after."""
+def _plain(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
+    """Return a field's value as the record has it, from what people write."""
     match name:
         case "parameters":
             number = _COUNT.fullmatch(str(given).strip())
@@ -114,14 +110,13 @@ def _as_written(name: str, given: Any) -> object:  # noqa: ANN401 - any YAML val
             if math.isinf(value):
                 raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
             return float(round(value))
-        case "released":
-            return str(given) if isinstance(given, int | date) else given
-        case "trained_on":
-            return [given] if isinstance(given, str) else given
-        case "links":
+        case "released" if isinstance(given, int | date):
+            return str(given)
+        case "trained_on" if isinstance(given, str):
+            return [given]
+        case "links" if isinstance(given, str) or is_array(given):
             urls = [given] if isinstance(given, str) else given
-            bare = re.compile(r"^https?://(www\.)?")
-            return {bare.sub("", str(url)).partition("/")[0]: url for url in urls} if is_array(urls) else given
+            return {re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls}
         case "frames":
             return str(FrameSampling.parse(str(given)))
         case _:

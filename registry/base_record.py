@@ -1,7 +1,7 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -13,7 +13,6 @@ from pydantic import (
     ValidationError,
     model_serializer,
 )
-from pydantic_core import ErrorDetails
 
 from reelbench.registry import bounds
 from reelbench.registry.credentials import without_secrets
@@ -24,6 +23,12 @@ LARGEST = 2**53 - 1
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
 _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
+
+
+def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
+    if is_object(value):
+        return [*value, *value.values()]
+    return value if is_array(value) else ()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -37,11 +42,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > bounds.TEXT:
                 raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
-        level = [
-            inner
-            for part in level
-            for inner in ([*part, *part.values()] if is_object(part) else part if is_array(part) else ())
-        ]
+        level = [inner for part in level for inner in _parts(part)]
     return value
 
 
@@ -105,22 +106,19 @@ _SHOWN = 200
 
 def wrong_fields(error: ValidationError) -> list[str]:
     """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
-    return [_line(problem) for problem in error.errors()]
+    places = [(".".join(map(str, problem["loc"]))[:_SHOWN], problem["msg"]) for problem in error.errors()]
+    return [f"{place or 'the object'}: {message}" for place, message in places]
 
 
 def first_wrong_field(error: ValidationError) -> str:
     """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
     first = error.errors()[0]
     try:
-        shown = f"{first['input']!r:.60}"
-    except (ValueError, RecursionError):  # no number of more than 4,300 digits has a text, and no list within lists
-        shown = f"{type(first['input']).__name__}, too long to be shown"
-    value = "" if first["type"] == "missing" else f" (found {shown})"
-    return ("field " if first["loc"] else "") + _line(first) + value
-
-
-def _line(problem: ErrorDetails) -> str:
-    return f"{'.'.join(map(str, problem['loc']))[:_SHOWN] or 'the object'}: {problem['msg']}"
+        value = f"{first['input']!r:.60}"
+    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no list within lists
+        value = f"{type(first['input']).__name__}, too long to be shown"
+    found = "" if first["type"] == "missing" else f" (found {value})"
+    return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
 class Likelihood(Record):

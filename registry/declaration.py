@@ -82,6 +82,8 @@ def _check(document: dict[str, Any]) -> None:
         bounds.hold(f"characters of {name}", len(str(document.get(name) or "")), bounds.DECLARED_TEXT)
     titled = [document, *(document.get("metrics") or ()), *(document.get("facets") or ())]
     bounds.hold("characters of a title", max(len(str(part.get("title") or "")) for part in titled), bounds.TITLE)
+    for name in (*_PARTS, "splits"):
+        bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}

@@ -37,10 +37,9 @@ def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
     if origin is Literal and value in inner:
         return value
     if origin in (Union, UnionType):
-        for one in inner:
+        for kind_of_it in inner:
             with suppress(TypeError, InputError):
-                return _taken(value, one)
-        raise TypeError
+                return _taken(value, kind_of_it)
     if origin is tuple and is_array(value):
         return tuple(_taken(part, inner[0]) for part in value)
     if origin is dict and is_object(value):

@@ -52,20 +52,20 @@ def check(spec: BenchmarkSpec) -> None:
     columns = {column.name for column in rows.columns(spec)} | {"options"}
     for task in spec.tasks:
         known = columns | {"cue"} if task.reasoned else columns
-        for file in (task.prompt or spec.prompt, task.options.locate if task.options else None):
-            if not file:
-                continue
+        located = task.options.locate if task.options else None
+        for file in (task.prompt or spec.prompt, *([located] if located else [])):
             try:
                 text = _text(spec.folder / file)
                 templates: list[str] = list(json.loads(text).values()) if file.endswith(".json") else [text]
             except (OSError, ValueError) as error:
                 raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
-            try:
-                places = [name for template in templates for _, name, _, _ in Formatter().parse(template)]
-            except ValueError as error:
-                what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
-                raise InputError(f"{spec.id}: {what}") from None
-            _refuse_unknown(f"{spec.id}: {file}", places, known)
+            for template in templates:
+                try:
+                    places = [name for _, name, _, _ in Formatter().parse(template)]
+                except ValueError as error:
+                    what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
+                    raise InputError(f"{spec.id}: {what}") from None
+                _refuse_unknown(f"{spec.id}: {file}", places, known)
     if spec.judge is not None:
         user = judge_folder(spec, spec.judge) / "user.txt"
         if user.is_file():

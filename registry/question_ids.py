@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -27,9 +27,9 @@ class QuestionIds:
         """
         if path.suffix.lower() in _JSON:
             document = read_json_or_jsonl(path)
-            names: list[str] = []
+            names = list[str]()
             for entry in document if is_array(document) else [document]:
-                name: Any = entry.get("id") if is_object(entry) else entry
+                name = entry.get("id") if is_object(entry) else entry
                 if not is_id(name):
                     raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
                 names.append(str(name))

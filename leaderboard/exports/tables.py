@@ -183,7 +183,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         name += "".join(f" ({mark})" for mark in _marks(board, entry))
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
-    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
+    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
 def _tex(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, unquote
 
 from reelbench.registry import settings
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids")
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
+_INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -120,7 +121,7 @@ class RowsOnDisk(os.PathLike[str]):
 
     @property
     def name(self) -> DataName:
-        """Name the data, how its frames are sampled and how it is asked; `invalid` is what no run can be made of."""
+        """Name the data, how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
         from reelbench.registry.cues import Cues
         from reelbench.registry.data.loading import locate
@@ -130,51 +131,36 @@ class RowsOnDisk(os.PathLike[str]):
         from reelbench.registry.question_ids import QuestionIds
         from reelbench.registry.translations import Translations
 
-        known = discovery.find_task(self.task)
-        task = known[1] if known is not None else None
-        stated: dict[str, str | None] = {"label": settings.LABEL.get() or None}
+        data = None
         try:
             source = locate(self.task, fetch=False).source
             fingerprint = source.fingerprint[:16]
-            stated["data"] = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
+            data = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
         except ReelbenchError:
             fingerprint = "unavailable"
-        try:
-            # One in a task's YAML is in lmms-eval's config by itself.
-            if (sampling := FrameSampling.from_environment()) is not None:
-                encoder = str(ENCODER_VERSIONS[sampling.form]) if sampling.decodes else None
-                stated |= {"frames": str(sampling), "encoder": encoder}
-        except ReelbenchError:
-            stated["frames"] = "invalid"
-        try:
-            if (translations := Translations.from_environment()) is not None:
-                digest = translations.sha256[:16] if translations.sha256 else None
-                stated |= {"language": translations.language, "translations": digest}
-        except ReelbenchError:
-            stated |= {"language": settings.LANGUAGE.get(), "translations": "invalid"}
-
-        def cues() -> str | None:
-            given = Cues.from_environment() if task is not None and task.reasoned else None
-            return given and given.sha256[:16]
-
-        def answering() -> Answering | None:
-            if task is None or task.options is None:
-                return None
-            return (Answering.from_environment() or Answering()).for_task(task)
-
-        def ids() -> str | None:
-            given = QuestionIds.from_environment()
-            return given and given.sha256[:16]
-
-        ways: dict[str, Callable[[], object | None]]
-        ways = {"cues": cues, "candidates": Candidates.from_environment, "answering": answering, "ids": ids}
-        for part, way in ways.items():
-            try:
-                said = way()
-                stated[part] = str(said) if said is not None else None
-            except ReelbenchError:
-                stated[part] = "invalid"
-        return DataName(self.task, fingerprint, self.media_missing, **stated)
+        known = discovery.find_task(self.task)
+        task = known[1] if known is not None else None
+        # A sampling in a task's YAML is in lmms-eval's config by itself.
+        sampling, translations = _named(FrameSampling.from_environment), _named(Translations.from_environment)
+        decodes = isinstance(sampling, FrameSampling) and sampling.decodes
+        answering = None
+        if task is not None and task.options is not None:
+            answering = _named(lambda: (Answering.from_environment() or Answering()).for_task(task))
+        return DataName(
+            self.task,
+            fingerprint,
+            self.media_missing,
+            frames=_text(sampling),
+            encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
+            cues=_digits(_named(Cues.from_environment)) if task is not None and task.reasoned else None,
+            language=getattr(translations, "language", settings.LANGUAGE.get() or None),
+            translations=_digits(translations),
+            label=settings.LABEL.get() or None,
+            candidates=_text(_named(Candidates.from_environment)),
+            answering=_text(answering),
+            data=data,
+            ids=_digits(_named(QuestionIds.from_environment)),
+        )
 
     def __str__(self) -> str:
         """Return the name as text: what lmms-eval's response cache tells settings apart by."""
@@ -193,3 +179,22 @@ def _is_own(task: str, fingerprint: str) -> bool:
     here = locate(task, fetch=False)
     entries = [ownership.entry_of(here.spec, row) for row in here.read()]
     return ownership.whose(here.spec, here.split, here.source, entries) == "own"
+
+
+def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
+    """Return what the environment names, None where nothing, `invalid` where it can't be read."""
+    try:
+        return read()
+    except ReelbenchError:
+        return _INVALID
+
+
+def _text(named: object) -> str | None:
+    return None if named is None else str(named)
+
+
+def _digits(named: Any) -> str | None:  # noqa: ANN401 - anything with a hash
+    """Return the first digits of a file's hash, where there is a file."""
+    if named is None or named == _INVALID:
+        return named
+    return named.sha256[:16] if named.sha256 else None

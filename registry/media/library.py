@@ -215,19 +215,19 @@ class Library:
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
-        from reelbench.registry.media import playable
-
-        def look(files: tuple[Path, ...]) -> None:
-            for path in files:
-                self._broken[files] = playable.broken(path)
-                if self._broken[files] is None:
-                    return
-
         looked_in = tuple(str(root) for root in self.roots)
         found = [(row["id"], row["video"], self._files(row)) for row in rows]
         if not is_mini(self.split):
+            from reelbench.registry.media import playable
+
+            def probe(files: tuple[Path, ...]) -> None:
+                for path in files:
+                    self._broken[files] = playable.broken(path)
+                    if self._broken[files] is None:
+                        return
+
             with ThreadPoolExecutor(max_workers=_PROBES) as pool:
-                list(pool.map(look, dict.fromkeys(files for _, _, files in found)))
+                list(pool.map(probe, dict.fromkeys(files for _, _, files in found)))
         return [
             Missing(name, video, looked_in, self._broken.get(files))
             for name, video, files in found
@@ -288,27 +288,14 @@ class Library:
         return (found,) if found else ()
 
     def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
-        search = self.roots
-        if is_mini(self.split):
-            search = [clips.folder(self.spec.id)]
-            if self.make:
-                clips.mini_pictures(self.spec.id, source.layouts[0], folders)
-        for root in search:
+        if is_mini(self.split) and self.make:
+            clips.mini_pictures(self.spec.id, source.layouts[0], folders)
+        for root in self._searched:
             for layout in (*source.layouts, "{video}"):
-                found = [
-                    picture
-                    for folder in folders
-                    for picture in self._numbered(root / layout.format(video=folder), images)
-                ]
-                # Two shots may hold the same moment: a number that does not rise is not shown again.
-                rising: list[tuple[int, Path]] = []
-                for number, path in found:
-                    if not rising or number > rising[-1][0]:
-                        rising.append((number, path))
-                if rising:
-                    first = rising[0][0]
-                    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
-                    return PictureSequence(tuple(path for _, path in rising), times, images.fps)
+                places = [root / layout.format(video=folder) for folder in folders]
+                found = [picture for place in places for picture in self._numbered(place, images)]
+                if found:
+                    return _on_time(found, images)
         return None
 
     def _image_source(self) -> MediaSource | None:
@@ -339,3 +326,14 @@ def _check_key(spec: BenchmarkSpec, key: str) -> None:
         inside(Path(), key)
     except InputError as error:
         raise InputError(f"{spec.id}: media key {error}") from None
+
+
+def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> PictureSequence:
+    # Two shots may hold the same moment: a number that does not rise is not shown again.
+    rising: list[tuple[int, Path]] = []
+    for number, path in found:
+        if not rising or number > rising[-1][0]:
+            rising.append((number, path))
+    first = rising[0][0]
+    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
+    return PictureSequence(tuple(path for _, path in rising), times, images.fps)

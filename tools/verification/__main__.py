@@ -10,7 +10,7 @@ from typing import Any
 
 from reelbench import __version__
 from reelbench.registry.files import write_text
-from tools.verification import media, scorers, simulations, statistics
+from tools.verification import attacks, media, scorers, simulations, statistics
 from tools.verification.proof import NotRunError, Proof
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "verification.md"
@@ -56,6 +56,7 @@ def document(sections: list[tuple[str, list[Proof], list[str]]]) -> str:
         if absent:
             lines += ["", "Not run here:", "", *(f"- {line}" for line in absent)]
     lines += _replies(json.loads(REPLIES.read_text(encoding="utf-8")))
+    lines += ["", *attacks.section()]
     return "\n".join(lines) + "\n"
 
 
