@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.hub_cards import metadata, scoring, structure
 from reelbench.hub_cards.material import CONFIG, Material
@@ -10,14 +10,13 @@ from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.data.sources import published_files
-from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
+from reelbench.registry.spec import FileBeside, HubFile, LocalFile, SplitSpec
 
 OWN_ROWS = "Own rows in the format of"
 """Begins the title of a card whose rows are not the owners'."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One of a card's own sections."""
 
     name: str
@@ -40,10 +39,26 @@ class Card:
 def render(material: Material) -> Card:
     """Render a card: the same material gives the same bytes."""
     counted, drawn = structure.statistics(material)
-    if material.own_rows:
-        return _card_of_own_rows(material, counted, drawn)
+    spec, sheet = material.spec, material.sheet
+    if material.own_rows:  # what was counted: paper, authors, licence and published results are of other rows
+        title = f"{OWN_ROWS} {spec.title}"
+        bodies = {
+            "heading": f"# {title}",
+            "about": f"Questions in the format of {spec.title}'s files. **They are not the owners' rows**: who made "
+            "them, from what and under which licence is for their authors to say here.",
+            "schema": f"## Schema\n\n{structure.schema(material)}",
+            "statistics": f"## Statistics\n\n{counted}",
+        }
+        sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
+        return Card(metadata.own_metadata(material, title), sections, drawn, eval_yaml=None)
+    if spec.papers:
+        citation = code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
+    else:
+        citation = code(spec.citation) if spec.citation else "Nothing to cite is stated."
+    datasheet = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
+    datasheet += [f"### {name}\n\n{body}" for name, body in sheet.sections.items()]
     bodies = {
-        "heading": f"# {material.spec.title}",
+        "heading": f"# {spec.title}",
         "about": _about(material),
         "loading": f"## Loading\n\n{_loading(material)}",
         "schema": f"## Schema\n\n{structure.schema(material)}",
@@ -53,34 +68,13 @@ def render(material: Material) -> Card:
         "results": f"## Published results\n\n{scoring.results(material)}",
         "provenance": f"## Provenance\n\n{provenance(material)}",
         "licences": f"## Licences\n\n{licences(material)}",
-        "limitations": f"## Limitations\n\n{material.sheet.limitations}",
-        "citation": f"## Citation\n\n{_citation(material)}",
-        "datasheet": f"## Datasheet\n\n{_datasheet(material)}",
+        "limitations": f"## Limitations\n\n{sheet.limitations}",
+        "citation": f"## Citation\n\n{citation}",
+        "datasheet": "## Datasheet\n\n" + ("\n\n".join(datasheet) if sheet.sections else "Its authors wrote none."),
     }
-    return Card(
-        metadata=metadata.card_metadata(material),
-        sections=tuple(Section(name, body.strip()) for name, body in bodies.items()),
-        plots=drawn,
-        eval_yaml=metadata.to_yaml(metadata.eval_yaml(material.spec, material.config, material.framework)),
-    )
-
-
-def _card_of_own_rows(material: Material, statistics: str, plots: dict[str, str]) -> Card:
-    """Return a card of what was counted: paper, authors, licence and published results are of other rows."""
-    spec = material.spec
-    bodies = {
-        "heading": f"# {OWN_ROWS} {spec.title}",
-        "about": f"Questions in the format of {spec.title}'s files. **They are not the owners' rows**: who made them, "
-        "from what and under which licence is for their authors to say here.",
-        "schema": f"## Schema\n\n{structure.schema(material)}",
-        "statistics": f"## Statistics\n\n{statistics}",
-    }
-    return Card(
-        metadata=metadata.own_metadata(material, bodies["heading"].removeprefix("# ")),
-        sections=tuple(Section(name, body.strip()) for name, body in bodies.items()),
-        plots=plots,
-        eval_yaml=None,
-    )
+    sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
+    evaluation = metadata.to_yaml(metadata.eval_yaml(spec, material.config, material.framework))
+    return Card(metadata.card_metadata(material), sections, drawn, evaluation)
 
 
 def _about(material: Material) -> str:
@@ -156,21 +150,6 @@ def _lmms_eval(material: Material) -> str:
     )
 
 
-def _citation(material: Material) -> str:
-    spec = material.spec
-    if not spec.papers:
-        return code(spec.citation) if spec.citation else "Nothing to cite is stated."
-    return code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
-
-
-def _datasheet(material: Material) -> str:
-    if not material.sheet.sections:
-        return "Its authors wrote none."
-    parts = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
-    parts += [f"### {name}\n\n{body}" for name, body in material.sheet.sections.items()]
-    return "\n\n".join(parts)
-
-
 def provenance(material: Material) -> str:
     """Sources of the annotations, as declared and as read, and of the videos."""
     lines = []
@@ -190,18 +169,15 @@ def provenance(material: Material) -> str:
         if material.data_splits
         else ""
     )
-    videos = table(
-        ["Videos", "From", "For", "Note"],
-        [
-            [
-                media.title,
-                _media_location(media),
-                ", ".join(f"`{split}`" for split in media.splits) or "all",
-                media.note,
-            ]
-            for media in material.spec.media
-        ],
-    )
+    media_lines = []
+    for media in material.spec.media:
+        location = f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
+        if media.kind == "hub":
+            gate = ", gated" if media.gated else ""
+            location = f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+        splits = ", ".join(f"`{split}`" for split in media.splits) or "all"
+        media_lines.append([media.title, location if media.location else "not stated", splits, media.note])
+    videos = table(["Videos", "From", "For", "Note"], media_lines)
     return (
         f"{text}\n\nA fingerprint is the start of the SHA-256 of the files and the version of the reader; a result "
         f"carries the same one.{converted}\n\n{videos}"
@@ -221,33 +197,19 @@ def _declared_source(split: SplitSpec) -> tuple[str, str, str]:
     return f"<{source.url}>", files, f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
 
 
-def _media_location(media: MediaSource) -> str:
-    if media.kind == "hub":
-        gate = ", gated" if media.gated else ""
-        return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
-    if not media.location:
-        return "not stated"
-    return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
-
-
 def licences(material: Material) -> str:
     """Licences of annotations, videos and card."""
     spec = material.spec
     note = f" {spec.license_note}" if spec.license_note else ""
     forbidden = why_withheld(spec)
     rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
-    terms = "; ".join(dict.fromkeys(f"{media.title}: {_terms(media)}" for media in spec.media))
+    terms_of = {"youtube": "YouTube's terms of service", "form": "the agreement that is made on request"}
+    where = {True: "the terms of its gated repository", False: "the terms stated there"}
+    told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
+    terms = "; ".join(dict.fromkeys(told))
     return (
         f"- **Annotations**: {f'`{spec.license}`' if spec.license else 'no licence is stated'}.{note} {rows_told}\n"
         f"- **Videos**: we don't redistribute videos. Their rights stay with their makers, and the terms of the place "
         f"that each is had from hold ({terms}).\n"
         "- **This card**: made from Reelbench, Apache-2.0."
     )
-
-
-def _terms(media: MediaSource) -> str:
-    if media.kind == "youtube":
-        return "YouTube's terms of service"
-    if media.kind == "form":
-        return "the agreement that is made on request"
-    return "the terms of its gated repository" if media.gated else "the terms stated there"

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 app = App("Write and push dataset cards for the Hugging Face Hub.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
-Data = Annotated[
-    Path | None,
-    typer.Option(help="Path of the data to count; default: what this machine already has."),
-]
+Data = Annotated[Path | None, typer.Option(help="Path of the data to count; default: what this machine already has.")]
 Framework = Annotated[
     str, typer.Option(metavar="ID", help="Evaluation framework in eval.yaml: an id known to the Hub.")
 ]
@@ -65,8 +62,7 @@ def push(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference; change nothing.")] = False,
     with_data: Annotated[
-        bool,
-        typer.Option("--with-data", help="Also push the rows as Parquet, if the licence allows it."),
+        bool, typer.Option("--with-data", help="Also push the rows as Parquet, if the licence allows it.")
     ] = False,
     eval_yaml: Annotated[
         bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know --framework.")

@@ -87,7 +87,11 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distributio
     # Text without spaces between its words is measured in characters.
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
-    what, texts = ("answer", _answers) if spec.row_kind == "open" else ("option", _options)
+    what = "answer" if spec.row_kind == "open" else "option"
+
+    def texts(row: Row) -> list[str]:
+        return [row["answer"]] * bool(row["answer"]) if what == "answer" else row.get("options", [])
+
     per_video = Counter(row["video"] for row in rows)
     durations = {row["video"]: row["duration"] for row in rows if row.get("duration")}
     spans = [row for row in rows if row.get("span")]
@@ -108,14 +112,6 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distributio
     return [
         Distribution(title, unit, tuple(sorted(map(float, values)))) for (title, unit), values in quantities.items()
     ]
-
-
-def _answers(row: Row) -> list[str]:
-    return [row["answer"]] if row["answer"] else []
-
-
-def _options(row: Row) -> list[str]:
-    return row.get("options", [])
 
 
 def _characters(text: str) -> int:

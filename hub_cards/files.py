@@ -30,10 +30,8 @@ def texts(material: Material, existing: str | None, where: str = README) -> tupl
 def write(material: Material, folder: Path) -> tuple[str, ...]:
     """Render a card into a folder, which may be a clone of the dataset's repository; return notes for the user.
 
-    A README.md that is there already is merged with: people's text and metadata stay.
-
-    Raises:
-        InputError: `folder` is a file, or the README there can't be merged with.
+    A README.md that is there already is merged with: people's text and metadata stay. InputError where `folder` is a
+    file, or the README there can't be merged with.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reelbench.hub_cards import counts, datasheet
 from reelbench.hub_cards.counts import Labels, SplitStatistics
@@ -19,8 +20,7 @@ DATA_FOLDER = "data"
 CONFIG = "default"
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(NamedTuple):
     """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
     statistics: SplitStatistics
@@ -29,8 +29,7 @@ class Counted:
     data: Data = "unstated"
 
 
-@dataclass(frozen=True)
-class SplitMaterial:
+class SplitMaterial(NamedTuple):
     """A split as declared, and as counted; None where its data is not at hand."""
 
     name: str
@@ -98,17 +97,9 @@ def gather(
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
 
-    Args:
-        spec: The benchmark.
-        data: The user's copy: a folder with the files of one or more splits, or one split's file.
-        repo_id: Dataset repository that the card is for.
-        config: Name of the configuration that the rows make there.
-        data_splits: Splits whose rows are in the repository; by default all that may be.
-        labels: Labels that the rows don't hold, such as CogME's tags.
-        framework: The evaluation framework's id for `eval.yaml`.
-
-    Raises:
-        InputError: What the user named is not there, or can't be read.
+    `data` is the user's copy: a folder with the files of one or more splits, or one split's file; InputError where it
+    is not there or can't be read. `data_splits` are by default all whose rows may be passed on; `labels` those that the
+    rows don't hold, such as CogME's tags.
     """
     at_hand = located(spec, data)
     splits = []
@@ -136,7 +127,11 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
     """
     named = sources.user_data(spec, data)
     if named is not None and named[0].is_file():
-        return {(split := _split_of(spec, named[0])): loading.locate(spec.id, split, named[0])}
+        of_file = spec.default_split
+        for split, declared in reversed(spec.splits.items()):
+            if named[0].name in {Path(n).name for n in (*sources.expected_files(declared.source), *declared.joined)}:
+                of_file = split
+        return {of_file: loading.locate(spec.id, of_file, named[0])}
     splits: dict[str, SplitData] = {}
     refused: list[InputError] = []
     for split in spec.splits:
@@ -148,14 +143,6 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
     if named is not None and not splits:
         raise refused[0]
     return splits
-
-
-def _split_of(spec: BenchmarkSpec, path: Path) -> str:
-    for split, declared in spec.splits.items():
-        names = (*sources.expected_files(declared.source), *declared.joined)
-        if path.name in {Path(name).name for name in names}:
-            return split
-    return spec.default_split
 
 
 def data_path(split: str) -> str:

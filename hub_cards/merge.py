@@ -8,8 +8,8 @@ delete the section with its markers: it is then written anew.
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -26,8 +26,7 @@ _MARKER = re.compile(r"<!-- reelbench:(begin|end) ([a-z_]+)(?: ([0-9a-f]{12}))? 
 _STRAY = re.compile(r"<!-- reelbench:(?:begin|end) ")
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """The README's new text, and what the user should know about it, one line each."""
 
     text: str
@@ -35,12 +34,7 @@ class Merged:
 
 
 def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged:
-    """Bring a card into a README.
-
-    Args:
-        card: The rendered card.
-        existing: The README as it is; None or empty where there is none.
-        where: Its name in errors.
+    """Bring a card into a README as it is, whose name in errors is `where`.
 
     Raises:
         InputError: It is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
@@ -116,8 +110,7 @@ def _marked(section: Section) -> str:
     return f"{_begin(section.name)}{_hash(section.body)} -->\n\n{section.body}\n\n{_end(section.name)}"
 
 
-@dataclass(frozen=True)
-class _Placed:
+class _Placed(NamedTuple):
     """A section of ours in a text: where it stands, and what is between its markers."""
 
     name: str
@@ -160,7 +153,13 @@ def _body(sections: Sequence[Section], text: str, where: str, notes: list[str]) 
         if name not in names_there:
             before = next((other for other in reversed(names[:place]) if _end(other) in result), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in result), None)
-            result = _placed(result, _marked(wanted[name]), before, after)
+            section = _marked(wanted[name])
+            if before is not None:
+                result = result.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
+            elif after is not None:
+                result = result.replace(_begin(after), f"{section}\n\n{_begin(after)}", 1)
+            else:
+                result = f"{result.rstrip()}\n\n{section}\n"
     return result
 
 
@@ -175,15 +174,6 @@ def _renewed(section: _Placed, text: str, wanted: Mapping[str, Section], where: 
         notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
         return text[section.start : section.end]
     return _marked(wanted[name]) if name in wanted else ""
-
-
-def _placed(text: str, section: str, before: str | None, after: str | None) -> str:
-    """Put a section after the one called `before`, else in front of `after`, else at the end."""
-    if before is not None:
-        return text.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
-    if after is not None:
-        return text.replace(_begin(after), f"{section}\n\n{_begin(after)}", 1)
-    return f"{text.rstrip()}\n\n{section}\n"
 
 
 # --- metadata ------------------------------------------------------------------------------------------------------
@@ -203,7 +193,11 @@ def _value(key: str, ours: object, theirs: object, notes: list[str], where: str)
     if theirs is None:
         return ours
     if key == "configs" and isinstance(theirs, list) and isinstance(ours, list):
-        return _configs(ours, theirs)
+        # People's configurations stay, and ours are where they were, else behind them.
+        own = [isinstance(config, dict) and _is_ours(config) for config in theirs]
+        place = own.index(True) if any(own) else len(theirs)
+        others = [config for config, is_own in zip(theirs, own, strict=True) if not is_own]
+        return [*others[:place], *ours, *others[place:]]
     if key == "size_categories":
         return ours
     if isinstance(ours, list):
@@ -217,19 +211,9 @@ def _value(key: str, ours: object, theirs: object, notes: list[str], where: str)
 
 def _is_ours(config: dict[str, Any]) -> bool:
     files = config.get("data_files")
-    return isinstance(files, list) and config.get("config_name") in {CONFIG, OTHER_CONFIG} and _is_our_layout(files)
-
-
-def _is_our_layout(files: list[Any]) -> bool:
+    if not isinstance(files, list) or config.get("config_name") not in {CONFIG, OTHER_CONFIG}:
+        return False
     return all(isinstance(file, dict) and file.get("path") == data_path(str(file.get("split"))) for file in files)
-
-
-def _configs(ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Keep people's configurations, and put ours where it was, else behind them."""
-    own = [isinstance(config, dict) and _is_ours(config) for config in theirs]
-    place = own.index(True) if any(own) else len(theirs)
-    others = [config for config, is_own in zip(theirs, own, strict=True) if not is_own]
-    return [*others[:place], *ours, *others[place:]]
 
 
 _START = re.compile(r"---[ \t]*\n")
@@ -266,7 +250,10 @@ def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> s
     written = _edited(block, there, values) if there else block + to_yaml(dict(values))
     # Should the edit ever misread somebody's layout, the values count.
     wanted = {**there, **values}
-    return written if _reads_as(written, wanted) else to_yaml(wanted)
+    with suppress(InputError):
+        if read_front_matter(written, "") == wanted:
+            return written
+    return to_yaml(wanted)
 
 
 def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> str:
@@ -303,10 +290,3 @@ def _end_of(node: yaml.Node) -> int:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
     return node.end_mark.index
-
-
-def _reads_as(block: str, wanted: Mapping[str, Any]) -> bool:
-    try:
-        return read_front_matter(block, "") == wanted
-    except InputError:
-        return False

@@ -19,10 +19,16 @@ def card_metadata(material: Material) -> dict[str, Any]:
     spec, declared = material.spec, material.sheet.declared
     languages = sorted({language_of(tag) for tag in material.languages})
     arxiv = [f"arxiv:{paper.arxiv}" for paper in spec.papers if paper.arxiv]
+    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+    licence_details = {}
+    if spec.license in UNLICENSED and (forms or spec.homepage):
+        # The Hub wants a name and an address for a licence that is none of its list.
+        name = f"{spec.id.replace('_', '-')}-agreement"
+        licence_details = {"license_name": name, "license_link": (forms or [spec.homepage])[0]}
     metadata: dict[str, Any] = {
         "pretty_name": spec.title,
         "license": spec.license,
-        **_licence_details(spec),
+        **licence_details,
         "language": languages,
         "language_bcp47": list(material.languages) if set(languages) != set(material.languages) else None,
         "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
@@ -40,31 +46,15 @@ def card_metadata(material: Material) -> dict[str, Any]:
 
 def own_metadata(material: Material, title: str) -> dict[str, Any]:
     """Return the metadata of a card whose rows are not the owners': what was counted, and nothing that they state."""
-    languages = sorted({language_of(tag) for tag in material.languages})
-    metadata = {
-        "pretty_name": title,
-        "language": languages,
-        "size_categories": _size(material),
-        "tags": ["video", "reelbench"],
-        "configs": _configs(material) if material.data_splits else None,
-    }
-    return {key: value for key, value in metadata.items() if value}
+    whole = card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
+    kept = ("pretty_name", "language", "size_categories", "tags", "configs")
+    return {key: whole[key] for key in kept if key in whole}
 
 
 def _configs(material: Material) -> list[dict[str, Any]]:
     splits = material.counted_splits if material.own_rows else material.data_splits
     files = [{"split": split, "path": data_path(split)} for split in splits]
     return [{"config_name": material.config, "data_files": files}]
-
-
-def _licence_details(spec: BenchmarkSpec) -> dict[str, str]:
-    # The Hub wants a name and an address for a licence that is none of its list.
-    if spec.license not in UNLICENSED:
-        return {}
-    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
-    if not forms and not spec.homepage:
-        return {}
-    return {"license_name": f"{spec.id.replace('_', '-')}-agreement", "license_link": (forms or [spec.homepage])[0]}
 
 
 def _size(material: Material) -> list[str]:
@@ -85,7 +75,7 @@ def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None =
     ]
     return {
         "name": spec.title,
-        "description": f"{spec.summary} Ranked by {spec.primary.title}.",
+        "description": f"{spec.summary} Ranked by {spec.primary.title}.".lstrip(),
         "evaluation_framework": framework or FRAMEWORK,
         "tasks": tasks,
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reelbench.hub_cards import files, material, merge
 from reelbench.hub_cards.counts import Labels
@@ -39,16 +39,14 @@ class PushOptions:
     private: bool = False
 
 
-@dataclass(frozen=True)
-class PushOutcome:
+class PushOutcome(NamedTuple):
     """What was done, and where it can be seen."""
 
     done: Literal["unchanged", "shown", "committed", "pull request"]
     url: str
 
 
-@dataclass(frozen=True)
-class _Target:
+class _Target(NamedTuple):
     """What we compare with: a branch of the repository, and where the push can be seen."""
 
     revision: str
@@ -83,14 +81,49 @@ def push(
         ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty repository made.
     """
     if options.with_data and (why := why_withheld(spec)) is not None:
-        raise InputError(f"{why} Push the card without --with-data.{_how_to_get(spec)}")
+        forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+        how = f" Others ask for the data at {forms[0]}" if forms else ""
+        raise InputError(f"{why} Push the card without --with-data.{how}")
     if hub.offline():
         raise ReelbenchError(f"{hub.page(repo_id)}: not pushed, because HF_HUB_OFFLINE is set; unset it")
-    with TemporaryDirectory(prefix="reelbench-card-") as staged:
-        return _Push(spec, repo_id, options, data=data, labels=labels, staged=Path(staged)).run(show, note)
-
-
-# --- the repository ------------------------------------------------------------------------------------------------
+    repository = Repository(repo_id, "dataset")
+    with repository.errors_in_one_line():
+        target = _target(repository, options)
+    rows: dict[str, SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
+    if options.with_data and sources.user_data(spec, data) is not None:
+        rows = material.located(spec, data)
+    elif options.with_data:
+        rows = {split: loading.locate(spec.id, split) for split in spec.splits}
+    listing = target.head.files
+    with TemporaryDirectory(prefix="reelbench-card-") as folder:
+        staged = Path(folder)
+        texts, existing, notes = _texts(spec, repo_id, options, target.head, rows=rows, data=data, labels=labels)
+        if not options.eval_yaml:
+            texts.pop(files.EVAL, None)
+        for path, text in texts.items():
+            files.write_bytes(staged / path, text.encode())
+        paths = [*texts, *(files.write_rows(rows, staged) if rows else ())]
+        changed = [path for path in paths if differs(staged / path, listing.get(path))]
+        for line in notes:
+            note(line)
+        if not changed:
+            return PushOutcome("unchanged", target.url)
+        show(_difference(staged, changed, existing, listing))
+        if options.dry_run:
+            return PushOutcome("shown", target.url)
+        with repository.errors_in_one_line():
+            url = repository.commit(
+                target.head,  # what they were compared with
+                FileChanges(staged, changed),
+                title=TITLE,
+                description=_DESCRIPTION,
+                create={"private": options.private},
+                revision=target.revision,
+                create_pr=target.create_pr,
+            )
+    if target.create_pr:
+        return PushOutcome("pull request", url)
+    return PushOutcome("committed", target.url if target.revision != _MAIN else url)
 
 
 def _target(repository: Repository, options: PushOptions) -> _Target:
@@ -124,30 +157,41 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
     return _Target(_MAIN, head, create_pr=create_pr, url=page)
 
 
-def _existing(repo_id: str, head: Head) -> dict[str, str]:
-    """Return the repository's texts that are merged with, or shown as they were."""
-    if head.commit is None:
-        return {}
-    return {
-        path: files.decoded(hub.download(repo_id, path, revision=head.commit).read_bytes(), f"{repo_id}, {path}")
+def _texts(
+    spec: BenchmarkSpec,
+    repo_id: str,
+    options: PushOptions,
+    head: Head,
+    *,
+    rows: Mapping[str, SplitData],
+    data: Path | None,
+    labels: Labels | None,
+) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Return the card's texts, those that are there and are merged with or shown as they were, and notes.
+
+    InputError where rows would take the place of somebody else's.
+    """
+    existing = {
+        path: files.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
         for path in (files.README, files.EVAL)
         if path in head.files
     }
-
-
-# --- the files -----------------------------------------------------------------------------------------------------
-
-
-def _how_to_get(spec: BenchmarkSpec) -> str:
-    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
-    return f" Others ask for the data at {forms[0]}" if forms else ""
-
-
-def _rows(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
-    """Find the splits to push: those of the user's copy, else all, fetched where they are not here."""
-    if sources.user_data(spec, data) is not None:
-        return material.located(spec, data)
-    return {split: loading.locate(spec.id, split) for split in spec.splits}
+    readme = existing.get(files.README)
+    ours = merge.has_our_rows(readme)
+    for path in map(material.data_path, rows):
+        if not ours and path in head.files:
+            raise InputError(f"{repo_id} has {path} already, not from Reelbench; move it or take another repository")
+    made = material.gather(
+        spec,
+        data,
+        repo_id=repo_id,
+        config=merge.config_name(readme),
+        data_splits=[s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)],
+        labels=labels,
+        framework=options.framework,
+    )
+    texts, notes = files.texts(made, readme, f"{repo_id}, {files.README}")
+    return texts, existing, notes
 
 
 def _difference(staged: Path, changed: list[str], existing: dict[str, str], listing: Listing) -> str:
@@ -163,85 +207,3 @@ def _difference(staged: Path, changed: list[str], existing: dict[str, str], list
             what = "changed" if path in listing else "new"
             others.append(f"{what} {path} ({(staged / path).stat().st_size:,} bytes)")
     return "\n".join([*(part.rstrip("\n") for part in parts), *others])
-
-
-# --- the commit ----------------------------------------------------------------------------------------------------
-
-
-class _Push:
-    """One push: what it is of, where to, and the folder in which the files are prepared."""
-
-    def __init__(
-        self,
-        spec: BenchmarkSpec,
-        repo_id: str,
-        options: PushOptions,
-        *,
-        data: Path | None,
-        labels: Labels | None,
-        staged: Path,
-    ) -> None:
-        self.repository = Repository(repo_id, "dataset")
-        self.spec, self.repo_id, self.options = spec, repo_id, options
-        self.data, self.labels, self.staged = data, labels, staged
-
-    def run(self, show: Callable[[str], None], note: Callable[[str], None]) -> PushOutcome:
-        """Compare, show, commit."""
-        with self.repository.errors_in_one_line():
-            target = _target(self.repository, self.options)
-        rows = _rows(self.spec, self.data) if self.options.with_data else {}
-        listing = target.head.files
-        existing = _existing(self.repo_id, target.head)
-        paths, notes = self.stage(existing.get(files.README), listing, rows)
-        changed = [path for path in paths if differs(self.staged / path, listing.get(path))]
-        for line in notes:
-            note(line)
-        if not changed:
-            return PushOutcome("unchanged", target.url)
-        show(_difference(self.staged, changed, existing, listing))
-        if self.options.dry_run:
-            return PushOutcome("shown", target.url)
-        with self.repository.errors_in_one_line():
-            return self.commit(target, changed)
-
-    def stage(
-        self, readme: str | None, listing: Listing, rows: dict[str, SplitData]
-    ) -> tuple[list[str], tuple[str, ...]]:
-        """Write what the repository should hold to the folder; return the paths, and notes."""
-        ours = merge.has_our_rows(readme)
-        for path in map(material.data_path, rows):
-            if not ours and path in listing:
-                raise InputError(
-                    f"{self.repo_id} has {path} already, not from Reelbench; move it or take another repository"
-                )
-        here = [split for split in self.spec.splits if split in rows or (ours and material.data_path(split) in listing)]
-        made = material.gather(
-            self.spec,
-            self.data,
-            repo_id=self.repo_id,
-            config=merge.config_name(readme),
-            data_splits=here,
-            labels=self.labels,
-            framework=self.options.framework,
-        )
-        texts, notes = files.texts(made, readme, f"{self.repo_id}, {files.README}")
-        if not self.options.eval_yaml:
-            texts.pop(files.EVAL, None)
-        for path, text in texts.items():
-            files.write_bytes(self.staged / path, text.encode())
-        return [*texts, *(files.write_rows(rows, self.staged) if rows else ())], notes
-
-    def commit(self, target: _Target, changed: list[str]) -> PushOutcome:
-        """Commit the changed files in one step, onto the commit that they were compared with."""
-        url = self.repository.commit(
-            target.head,
-            FileChanges(self.staged, changed),
-            title=TITLE,
-            description=_DESCRIPTION,
-            create={"private": self.options.private},
-            revision=target.revision,
-            create_pr=target.create_pr,
-        )
-        if target.create_pr:
-            return PushOutcome("pull request", url)
-        return PushOutcome("committed", target.url if target.revision != _MAIN else url)

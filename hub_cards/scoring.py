@@ -2,7 +2,7 @@
 
 from reelbench.hub_cards.material import Material
 from reelbench.pages.markdown import Sources, lower, table
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric, PublishedResult
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, MeanOf, Metric, PublishedResult
 
 
 def scoring(material: Material) -> str:
@@ -74,15 +74,10 @@ def _how(metric: Metric) -> str:
     scale = "" if how.scale == 1 else f", times {how.scale:g}"
     if isinstance(how, Macro):
         return f"mean over `{how.facet}` of the means of `{how.column}`{scale}"
-    return f"mean of `{how.column}` over questions{_weight(how)}{scale}"
-
-
-def _weight(how: Mean) -> str:
-    if how.weight_by is None:
-        return ""
-    if how.weights:
-        return f", weighted by `{how.weight_by}` ({', '.join(f'{k} {v:g}' for k, v in how.weights.items())})"
-    return f", a question counting once for each label of `{how.weight_by}`"
+    weight = f", a question counting once for each label of `{how.weight_by}`" if how.weight_by else ""
+    if weight and how.weights:
+        weight = f", weighted by `{how.weight_by}` ({', '.join(f'{k} {v:g}' for k, v in how.weights.items())})"
+    return f"mean of `{how.column}` over questions{weight}{scale}"
 
 
 def results(material: Material) -> str:
@@ -93,16 +88,12 @@ def results(material: Material) -> str:
     sources = Sources()
     groups: dict[str, list[PublishedResult]] = {}
     for row in spec.published:
-        groups.setdefault(_comparable(row), []).append(row)
+        parts = (f"`{row.split}`", row.subset, row.unranked and f"{row.unranked} (not ranked)")
+        judge = f", judged by {row.judge}" if row.judge else ""
+        groups.setdefault(", ".join(filter(None, parts)) + judge, []).append(row)
     tables = [f"**{title}**\n\n{_published(spec, group, sources)}" for title, group in groups.items()]
     told = "As published, not run for this card. Compare only within a table and a setting."
     return "\n\n".join([told, *tables, sources.listed()])
-
-
-def _comparable(row: PublishedResult) -> str:
-    judge = f", judged by {row.judge}" if row.judge else ""
-    given = f", {row.unranked} (not ranked)" if row.unranked else ""
-    return f"`{row.split}`" + (f", {row.subset}" if row.subset else "") + given + judge
 
 
 def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sources) -> str:
@@ -113,7 +104,7 @@ def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sourc
     decimals: dict[tuple[str, str], int] = {}
     for row in group:
         for name, value in row.metrics.items():
-            decimals[row.cite, name] = max(decimals.get((row.cite, name), 0), _decimals(value))
+            decimals[row.cite, name] = max(decimals.get((row.cite, name), 0), len(f"{value:g}".partition(".")[2]))
     return table(
         ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"],
         [
@@ -130,10 +121,6 @@ def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sourc
             for row in group
         ],
     )
-
-
-def _decimals(value: float) -> int:
-    return len(f"{value:g}".partition(".")[2])
 
 
 def _source(row: PublishedResult) -> str:

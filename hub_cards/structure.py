@@ -2,7 +2,7 @@
 
 import json
 
-from reelbench.hub_cards.counts import Distribution, LabelCounts, SplitStatistics, facet_title
+from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
 from reelbench.hub_cards.material import Material, SplitMaterial
 from reelbench.pages import plots
 from reelbench.pages.markdown import code, count, inert, plain, slug, table
@@ -10,7 +10,6 @@ from reelbench.registry import rows
 
 PLOTS = "plots"
 MOST_LABELS = 20
-_PAPER = "as published"
 
 
 def schema(material: Material) -> str:
@@ -42,41 +41,30 @@ def splits(material: Material) -> str:
             for split in material.splits
         ],
     )
-    return "\n\n".join([made, *_differences(material), _languages(material)])
-
-
-def _languages(material: Material) -> str:
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
-    if len(material.languages) == 1:
-        return f"Language: {tags}."
     known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
-    return f"Languages ({len(material.languages)}, {known}): {tags}."
-
-
-def _origin(split: SplitMaterial) -> str:
-    if split.counted:
-        return "counted"
-    if split.declared.rows is None and split.declared.videos is None:
-        return f"not stated ({split.declared.cite})" if split.declared.cite else "not stated"
-    return f"{_PAPER} ({split.declared.cite})" if split.declared.cite else _PAPER
-
-
-def _differences(material: Material) -> list[str]:
-    notes: list[str] = []
-    for split in material.splits:
-        if split.counted is None:
-            continue
-        pairs = (
+    languages = f"Languages ({len(material.languages)}, {known}): {tags}."
+    if len(material.languages) == 1:
+        languages = f"Language: {tags}."
+    differences = [
+        f"The data has {number:,} {what} in `{split.name}`; published are {published:,} ({split.declared.cite})."
+        for split in material.splits
+        if split.counted is not None
+        for what, number, published in (
             ("questions", split.counted.statistics.rows, split.declared.rows),
             ("videos", split.counted.statistics.videos, split.declared.videos),
         )
-        for what, number, published in pairs:
-            if published is not None and number != published:
-                notes.append(
-                    f"The data has {number:,} {what} in `{split.name}`; published are {published:,} "
-                    f"({split.declared.cite})."
-                )
-    return notes
+        if published is not None and number != published
+    ]
+    return "\n\n".join([made, *differences, languages])
+
+
+def _origin(split: SplitMaterial) -> str:
+    declared = split.declared
+    if split.counted:
+        return "counted"
+    told = "not stated" if declared.rows is None and declared.videos is None else "as published"
+    return f"{told} ({declared.cite})" if declared.cite else told
 
 
 def statistics(material: Material) -> tuple[str, dict[str, str]]:
@@ -86,7 +74,15 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         command = f"`reelbench cards render {material.spec.id} --data PATH`"
         return f"Not counted: the data was not at hand when this card was rendered. {command} counts it.", {}
     figures = _Figures()
-    figures.add("Questions and videos", "", _size_table(counted), _size_plot(counted))
+    sizes = {
+        "questions": {name: float(size.rows) for name, size in counted.items()},
+        "videos": {name: float(size.videos) for name, size in counted.items()},
+    }
+    made = table(
+        ["Split", "#Questions", "#With a public answer", "#Videos"],
+        [[f"`{name}`", count(size.rows), count(size.answered), count(size.videos)] for name, size in counted.items()],
+    )
+    figures.add("Questions and videos", "", made, plots.bars("Questions and videos", sizes, counts=True))
     quantities: dict[str, dict[str, Distribution]] = {}
     facets: dict[str, dict[str, LabelCounts]] = {}
     for name, split in counted.items():
@@ -95,9 +91,25 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         for facet in split.labels:
             facets.setdefault(facet.title, {})[name] = facet
     for title, series in quantities.items():
-        constant = len({value for counts in series.values() for value in counts.values}) == 1
-        plot = None if constant else _histogram(title, series)
-        figures.add(title, "", _quantity_table(series), plot)
+        values = {name: counts.values for name, counts in series.items()}
+        constant = len(set[float]().union(*values.values())) == 1
+        plot = None if constant else plots.histogram(title, values, next(iter(series.values())).unit)
+        made = table(
+            ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
+            [
+                [
+                    f"`{name}`",
+                    f"{len(counts.values):,}",
+                    f"{counts.mean:,.1f}",
+                    f"{counts.median:,.1f}",
+                    plain(counts.values[0]),
+                    plain(counts.values[-1]),
+                    counts.unit,
+                ]
+                for name, counts in series.items()
+            ],
+        )
+        figures.add(title, "", made, plot)
     for title, by_split in facets.items():
         made, shares = _facet(by_split)
         rows = {name: counts.rows for name, counts in by_split.items()}
@@ -127,44 +139,6 @@ class _Figures:
         self.parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))
 
 
-def _size_table(counted: dict[str, SplitStatistics]) -> str:
-    return table(
-        ["Split", "#Questions", "#With a public answer", "#Videos"],
-        [[f"`{name}`", count(size.rows), count(size.answered), count(size.videos)] for name, size in counted.items()],
-    )
-
-
-def _size_plot(counted: dict[str, SplitStatistics]) -> str:
-    sizes = {
-        "questions": {name: float(size.rows) for name, size in counted.items()},
-        "videos": {name: float(size.videos) for name, size in counted.items()},
-    }
-    return plots.bars("Questions and videos", sizes, counts=True)
-
-
-def _histogram(title: str, series: dict[str, Distribution]) -> str:
-    unit = next(iter(series.values())).unit
-    return plots.histogram(title, {name: counts.values for name, counts in series.items()}, unit)
-
-
-def _quantity_table(series: dict[str, Distribution]) -> str:
-    return table(
-        ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
-        [
-            [
-                f"`{name}`",
-                f"{len(counts.values):,}",
-                f"{counts.mean:,.1f}",
-                f"{counts.median:,.1f}",
-                plain(counts.values[0]),
-                plain(counts.values[-1]),
-                counts.unit,
-            ]
-            for name, counts in series.items()
-        ],
-    )
-
-
 def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, float]]]:
     labels = list(dict.fromkeys(label for counts in by_split.values() for label in counts.counts))
     if len(labels) > MOST_LABELS:
@@ -172,13 +146,10 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, f
         labels = sorted(labels, key=lambda label: (-total[label], label))
     shown, rest = labels[:MOST_LABELS], labels[MOST_LABELS:]
     heads = [head for name in by_split for head in (f"#`{name}`", "#%")]
-    lines = [
-        [
-            inert(label),
-            *(cell for counts in by_split.values() for cell in _label_cells(counts.counts.get(label, 0), counts.rows)),
-        ]
-        for label in shown
-    ]
+    lines = []
+    for label in shown:
+        numbers = [(counts.counts.get(label, 0), counts.rows) for counts in by_split.values()]
+        lines.append([inert(label), *(cell for n, of in numbers for cell in (f"{n:,}", f"{100 * n / of:.1f}"))])
     if rest:
         others = [str(sum(label in counts.counts for label in rest)) for counts in by_split.values()]
         lines.append([f"{len(rest)} more labels", *(cell for other in others for cell in (other + " labels", ""))])
@@ -187,10 +158,6 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, f
         for name, counts in by_split.items()
     }
     return table(["Label", *heads], lines), shares
-
-
-def _label_cells(count: int, of: int) -> tuple[str, str]:
-    return f"{count:,}", f"{100 * count / of:.1f}"
 
 
 def _facet_note(by_split: dict[str, LabelCounts]) -> str:

@@ -8,7 +8,7 @@ from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading, ownership
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.reasons import EXCUSED, Reason
-from reelbench.registry.records import Counts, Item, Result, Sample
+from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Macro
 from reelbench.scoring.aggregation import reason_before_judging
@@ -26,7 +26,11 @@ class KnownRows:
         """Return a split's rows by id, or None where they are not here."""
         key = (spec.id, split)
         if key not in self._read_rows:
-            self._read_rows[key] = self._read(spec, split)
+            try:
+                located = loading.locate(spec.id, split, fetch=False)
+                self._read_rows[key] = {row["id"]: row for row in located.read()}
+            except DataUnavailableError:
+                self._read_rows[key] = None
         return self._read_rows[key]
 
     def rows_of(self, result: Result) -> dict[str, Row] | None:
@@ -45,13 +49,6 @@ class KnownRows:
         if (here.id, split) not in self._hashes:
             self._hashes[here.id, split] = ownership.rows_questions_sha256(here, rows_here.values())
         return rows_here if self._hashes[here.id, split] == stated else None
-
-    def _read(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
-        try:
-            located = loading.locate(spec.id, split, fetch=False)
-        except DataUnavailableError:
-            return None
-        return {row["id"]: row for row in located.read()}
 
 
 def problems(
@@ -96,18 +93,15 @@ def as_the_data_has_them(
 
     Labels that are not in the data (of a tags file) stay.
     """
-    if rows_here is None:
-        return list(samples)
-    return [_of_row(spec, sample, rows_here.get(sample.id)) for sample in samples]
-
-
-def _of_row(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Sample:
-    if row is None or sample.reason == Reason.MEDIA_MISSING:
-        return sample
-    target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
-    if (sample.target, sample.facets, sample.video) == (target, facets, row["video"]):
-        return sample
-    return sample.model_copy(update={"target": target, "facets": facets, "video": row["video"]})
+    known = list(samples)
+    for place, sample in enumerate(samples):
+        row = (rows_here or {}).get(sample.id)
+        if row is None or sample.reason == Reason.MEDIA_MISSING:
+            continue
+        target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
+        if (sample.target, sample.facets, sample.video) != (target, facets, row["video"]):
+            known[place] = sample.model_copy(update={"target": target, "facets": facets, "video": row["video"]})
+    return known
 
 
 def as_asked(
@@ -157,6 +151,9 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
         before: What an earlier check said, which may have known the number of items when this one doesn't.
     """
     counts = result.counts
+    reasons = {reason: number for reason, number in counts.unscored.items() if reason != Reason.ANSWERS_HIDDEN}
+    named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    unscored = f"{counts.scored} of {counts.items} items scored ({named})" if named else ""
     if wanted is None:
         split = spec.splits.get(result.benchmark.split)
         wanted = split.rows if split else None
@@ -165,27 +162,16 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
     elif wanted is not None and counts.items < wanted:
         covers = f"{counts.items} of {wanted} items"
     else:  # the number of items as the check said it, without what it said of unscored ones
-        covers = (before or "").removesuffix(_unscored(counts)).removesuffix(", ")
-    return ", ".join(filter(None, (covers, "" if may_be_bounded(counts) else _unscored(counts)))) or None
+        covers = (before or "").removesuffix(unscored).removesuffix(", ")
+    # With so few of them a lower bound of the score stands for it.
+    items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
+    bounded = items - counts.scored <= MOST_UNSCORED * items
+    return ", ".join(filter(None, (covers, "" if bounded else unscored))) or None
 
 
 def is_left_out(sample: Sample) -> bool:
     """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
     return sample.state == "unscored" and sample.reason not in EXCUSED
-
-
-def may_be_bounded(counts: Counts) -> bool:
-    """Whether so few items are unscored that a lower bound of the score stands for it."""
-    items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
-    return items - counts.scored <= MOST_UNSCORED * items
-
-
-def _unscored(counts: Counts) -> str:
-    reasons = {reason: number for reason, number in counts.unscored.items() if reason != Reason.ANSWERS_HIDDEN}
-    if not reasons:
-        return ""
-    named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
-    return f"{counts.scored} of {counts.items} items scored ({named})"
 
 
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:

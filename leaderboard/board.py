@@ -3,18 +3,20 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store
+from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, withheld
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.aliases import Aliases
-from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
+from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of_names
@@ -47,6 +49,8 @@ class Board:
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
         apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
+        withheld: RankingGroup whose samples are not here -> what was published of it.
+        kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json` has it.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -65,10 +69,42 @@ class Board:
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
+    withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
+    kept_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
         return self.apart.get(group, self.specs[group.benchmark])
+
+    def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
+        """Return the share of its questions that need no watching: column -> runs, percentage and its interval."""
+        if group in self.withheld:
+            return self.withheld[group].shares
+        shares: dict[str, dict[str, Any]] = {}
+        if (found := self.shortcuts.get(group)) is None:
+            return shares
+        for column in found.tallies:
+            share = found.share(column)
+            if share.value is not None:
+                numbers = [100 * part for part in (share.value, *(share.ci95 or ()))]
+                shares[column] = {"runs": found.runs[column], "v": numbers}
+        return shares
+
+    def relations(self, group: RankingGroup) -> list[str]:
+        """Return what its reader is told of each table with the same answers under another judge, a text each."""
+        if group in self.withheld:
+            return self.withheld[group].relations
+        return [relation(self.spec(group), one, group) for one in self.bridges if group in (one.old, one.new)]
+
+    def bridge_documents(self, benchmark: str | None = None) -> list[dict[str, Any]]:
+        """Return how tables of the same answers relate, as plain data; of one benchmark, or of all."""
+        made = [
+            {"old": one.old.id, "new": one.new.id, **as_json([one])}
+            for one in self.bridges
+            if benchmark in (None, one.old.benchmark)
+        ]
+        kept = [documents for name, documents in self.kept_bridges.items() if benchmark in (None, name)]
+        return [*made, *chain.from_iterable(kept)]
 
 
 def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
@@ -91,7 +127,26 @@ def _made(
 ) -> Board:
     left_out = dict(known)
     rows = list(entries.run_entries(kept, left_out.__setitem__))
-    declared = [(one.filed, one.benchmark) for one in kept if one.benchmark is not None]
+    there = {row.key for row in rows}
+    with_samples = {(row.group.benchmark, row.group.split) for row in rows}
+    published_once: dict[RankingGroup, Table] = {}
+    bridges: dict[str, list[dict[str, Any]]] = {}
+    for file in withheld.read(path):
+        for table in file.tables:
+            if (table.group.benchmark, table.group.split) not in with_samples:
+                published_once[table.group] = table
+                bridges[file.benchmark] = file.bridges
+                continue
+            left_out |= {
+                row.key: "its samples are not here, so it can't be compared with those of its table that are"
+                for row in table.rows
+                if row.key not in there
+            }
+    as_published = [row for table in published_once.values() for row in table.entries()]
+    # In the order that they had where their samples are: files are compared by their bytes.
+    rows = sorted([*rows, *as_published], key=lambda row: ("#" in row.key, row.key.split("/")))
+    all_kept = [*kept, *(row.stored for row in as_published if row.stored is not None)]
+    declared = [(one.filed, one.benchmark) for one in all_kept if one.benchmark is not None]
     specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
     check_chosen(rows, common)
     rows += [
@@ -107,12 +162,23 @@ def _made(
     ]
     if published:
         rows += [entry for spec in specs.values() for entry in entries.published_entries(spec)]
-    return replace(ranked_board(specs, rows, aliases.read(path)), left_out=left_out)
+    made = ranked_board(specs, rows, aliases.read(path), published_once)
+    return replace(made, left_out=left_out, kept_bridges=bridges)
 
 
-def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], known: Aliases | None = None) -> Board:
-    """Return the board of some rows; `known` says which names are one model, by default as the package does."""
+def ranked_board(
+    specs: dict[str, BenchmarkSpec],
+    rows: Sequence[BoardEntry],
+    known: Aliases | None = None,
+    published_once: Mapping[RankingGroup, Table] | None = None,
+) -> Board:
+    """Return the board of some rows.
+
+    `known` says which names are one model, by default as the package does; `published_once` what is known of tables
+    whose samples are not here.
+    """
     rows = _in_one_spelling(rows)
+    tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
     names = (known or aliases.read()).models(row.model for row in rows)
     models = overall.model_keys(rows, names)
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
@@ -126,7 +192,8 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     over_judges: dict[str, tuple[int, int]] = {}
     for group, members in by_group.items():
         spec = apart.get(group, specs[group.benchmark])
-        in_group, noise[group] = ranking.ranked(spec, members, models)
+        table = tables.get(group.id.casefold())
+        in_group, noise[group] = ranking.ranked(spec, members, models, table and table.noise)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
@@ -137,14 +204,22 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)
     ):
         groups[group.benchmark].append(group)
+
+    def order(entry: BoardEntry) -> tuple[bool, bool, float, str, str]:
+        spec = apart.get(entry.group, specs[entry.group.benchmark])
+        score = metric_value(entry.metrics, spec.primary.name)
+        return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
+
     ordered = [
         entry
         for benchmark in sorted(groups)
         for group in groups[benchmark]
-        for entry in sorted(by_group[group], key=lambda e: _order(apart.get(e.group, specs[benchmark]), e, ranks))
+        for entry in sorted(by_group[group], key=order)
     ]
-    easy = shortcuts_of_groups(ordered)
-    bridges = bridges_of([entry.stored for entry in ordered if entry.stored is not None])
+    here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
+    easy = shortcuts_of_groups(here)
+    bridges = bridges_of([row.stored for row in here if row.stored is not None])
+    kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -156,11 +231,13 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         names=names,
         blind=_blind(specs, ordered, models),
         shortcuts=easy,
-        without_shortcuts=scores_without(ordered, easy),
+        without_shortcuts=scores_without(here, easy)
+        | {row.key: row.without_shortcuts for row in kept if row.without_shortcuts is not None},
         bridges=bridges,
-        other_judges=by_other_judges(bridges),
+        other_judges=by_other_judges(bridges) | {row.key: row.other_judges for row in kept if row.other_judges},
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
         apart=apart,
+        withheld={group: tables[group.id.casefold()] for group in by_group if group.id.casefold() in tables},
     )
 
 
@@ -198,12 +275,6 @@ def _blind(
         for row in rows
         if row.kind == "run" and row.frames != "none" and (place := (models[row.key], row.group)) in without
     }
-
-
-def _order(spec: BenchmarkSpec, entry: BoardEntry, ranks: Mapping[str, int]) -> tuple[bool, bool, float, str, str]:
-    """What is not ranked stands below what is, whatever its value."""
-    score = metric_value(entry.metrics, spec.primary.name)
-    return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
 
 
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
@@ -254,26 +325,31 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
         rows: A benchmark's rows.
         chosen: Keys of the runs to take; by default all that are ranked.
     """
-    tables: dict[object, list[BoardEntry]] = defaultdict(list)
+    tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(list)
     for row in rows:
-        if row.stored is not None and (row.key in chosen if chosen else row.unranked is None):
-            tables[replace(row.group, subset=row.stored.check.subset)].append(row)
-    for members in tables.values() if chosen else map(_with_most, tables.values()):
+        if row.stored is None or row.stored.withheld is not None:
+            continue
+        if row.key in chosen if chosen else row.unranked is None:
+            had = frozenset(videos_had(ranked_samples(row.stored)))
+            tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
+    for all_members in tables.values():
+        counts = Counter(video for *_, had in all_members for video in had)
+        usual = {video for video, number in counts.items() if 2 * number >= len(all_members)}
+        # One that had a few of the videos that half of them had decides for nobody.
+        members = [one for one in all_members if chosen or len(one[2] & usual) >= _SHARE * len(usual)]
+        common = frozenset[str]().union(*(had for *_, had in members)).intersection(*(had for *_, had in members))
         # Rows of one group lack the very same items.
-        if len({row.group for row in members}) > 1 or (chosen and len(members) > 1):
-            yield from _restricted(members)
+        if not common or len(members) == 1 or (not chosen and len({group for group, *_ in members}) == 1):
+            continue
+        digest = sha256_of_names(common)[:8]
+        part = f"the {len(common)} videos that all {len(members)} runs had @{digest}"
+        for _, stored, _ in members:
+            check = stored.check.model_copy(update={"subset": ", ".join(filter(None, (stored.check.subset, part)))})
+            yield run_entry(replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common))
 
 
 _SHARE = 0.9
 """Share of a table's videos that a run must have had to say on which all are compared."""
-
-
-def _with_most(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
-    """The rows that had most of the videos that half of them, or more, had: one with a few decides for nobody."""
-    had = [videos_had(ranked_samples(row.stored)) if row.stored is not None else set[str]() for row in rows]
-    counts = Counter(video for videos in had for video in videos)
-    usual = {video for video, number in counts.items() if 2 * number >= len(rows)}
-    return [row for row, videos in zip(rows, had, strict=True) if len(videos & usual) >= _SHARE * len(usual)]
 
 
 def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
@@ -281,18 +357,3 @@ def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
     there = {row.key for row in rows if row.stored is not None}
     if strangers := [key for key in chosen if key not in there]:
         raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
-
-
-def _restricted(rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
-    had = [videos_had(ranked_samples(row.stored)) for row in rows if row.stored is not None]
-    common = frozenset(set.intersection(*had))
-    if not common:
-        return
-    digest = sha256_of_names(common)[:8]
-    part = f"the {len(common)} videos that all {len(rows)} runs had @{digest}"
-    for row in rows:
-        if row.stored is None:
-            continue
-        subset = ", ".join(filter(None, (row.stored.check.subset, part)))
-        check = row.stored.check.model_copy(update={"subset": subset})
-        yield run_entry(replace(row.stored, key=f"{row.key}#{digest}", check=check, videos=common))

@@ -7,6 +7,7 @@ bootstrap over videos, p adjusted by Holm for all pairs under both judges, at mo
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -29,17 +30,11 @@ MOST_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class BridgedResult:
-    """Answers that two judges scored.
+    """Answers that two judges scored: the result by the old judge, and by the new one.
 
-    Attributes:
-        old: The result by the old judge.
-        new: The result by the new one.
-        values: The primary metric of either, over all that it scored.
-        shift: New less old, in the primary metric's unit, over the answers that both scored.
-        ratings: Scores (answer and criterion) that both gave.
-        exact: Share of them that are equal, 0 to 1.
-        kappa: Cohen's kappa of them with quadratic weights (Cohen 1968); None where it is undefined.
-        ranks: Among the group's results, by the value over the answers that both scored; equal values share a rank.
+    `values` are the primary metric of either over all that it scored; `shift`, new less old, and `ranks` are over the
+    answers that both scored. Of the `ratings` (answer and criterion) that both gave, `exact` is the share of equal
+    ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen 1968), None where it is undefined.
     """
 
     old: StoredResult
@@ -56,10 +51,7 @@ class BridgedResult:
 class ChangedPlaces:
     """Two results of which the old judge has the first higher beyond chance, and the new one the second.
 
-    Attributes:
-        first: Higher under the old judge.
-        second: Higher under the new judge.
-        p: The greater of the two p values, adjusted by Holm.
+    `p` is the greater of the two p values, adjusted by Holm.
     """
 
     first: StoredResult
@@ -69,11 +61,9 @@ class ChangedPlaces:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """Two groups whose results are of the same answers.
+    """Two groups whose results are of the same answers, by the old judge and by the new one.
 
     Attributes:
-        old: The group by the old judge.
-        new: The same by the new one.
         results: By the value under the new judge, the best first.
         changed: Pairs that changed places beyond chance; None of more than `MOST_COMPARED` results.
         orders: Of each pair of results, by how much the first is higher under the old and under the new judge.
@@ -111,12 +101,8 @@ def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
     """
     by_groups: dict[tuple[RankingGroup, RankingGroup], list[_Pair]] = defaultdict(list)
     for old, new in pairs:
-        try:
-            pair = _Pair(old, new)
-        except InputError:  # nothing that both scored
-            continue
-        groups = run_entry(old).group, run_entry(new).group
-        by_groups[groups].append(pair)
+        with suppress(InputError):  # nothing that both scored
+            by_groups[run_entry(old).group, run_entry(new).group].append(_Pair(old, new))
     return [_bridge(*groups, members) for groups, members in by_groups.items()]
 
 
@@ -217,12 +203,8 @@ def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
     return [made for some in pairs.values() for made in bridges(some)]
 
 
-def relations(spec: BenchmarkSpec, made: Iterable[Bridge], here: RankingGroup) -> list[str]:
-    """Return what a group's reader is told of each group with the same answers under another judge, a text each."""
-    return [_relation(spec, each, here) for each in made if here in (each.old, each.new)]
-
-
-def _relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
+def relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
+    """Return what a group's reader is told of the group with the same answers under another judge."""
     there, sign = (made.new, 1) if here == made.old else (made.old, -1)
     digits = spec.primary.in_unit.digits
     shifts = sorted(sign * one.shift.difference for one in made.results)
@@ -265,22 +247,22 @@ def _judge(stored: StoredResult) -> str:
 def as_json(made: Sequence[Bridge]) -> dict[str, object]:
     """Return a benchmark's bridges as `--json` has them; `kendall_tau` is over the pairs within each group."""
     return {
-        "results": [_result_as_json(one) for bridge in made for one in bridge.results],
+        "results": [
+            {
+                "model": one.new.result.model.id,
+                "old": {"judge": _judge(one.old), "value": one.values[0]},
+                "new": {"judge": _judge(one.new), "value": one.values[1]},
+                "shift": {"value": one.shift.difference, "ci95": one.shift.ci95},
+                "agreement": {"exact": one.exact, "kappa": one.kappa},
+                "rank": {"old": one.ranks[0], "new": one.ranks[1]},
+            }
+            for bridge in made
+            for one in bridge.results
+        ],
         "kendall_tau": kendall_tau([order for bridge in made for order in bridge.orders]),
         "changed_places": [
             {"first": pair.first.result.model.id, "second": pair.second.result.model.id, "p": pair.p}
             for bridge in made
             for pair in bridge.changed or ()
         ],
-    }
-
-
-def _result_as_json(one: BridgedResult) -> dict[str, object]:
-    return {
-        "model": one.new.result.model.id,
-        "old": {"judge": _judge(one.old), "value": one.values[0]},
-        "new": {"judge": _judge(one.new), "value": one.values[1]},
-        "shift": {"value": one.shift.difference, "ci95": one.shift.ci95},
-        "agreement": {"exact": one.exact, "kappa": one.kappa},
-        "rank": {"old": one.ranks[0], "new": one.ranks[1]},
     }

@@ -1,6 +1,5 @@
 """`check.json`: what was verified of a stored result. It may come from a stranger: it is compared, never believed."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -17,7 +16,6 @@ from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
 from reelbench.registry.records import Result
-from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers, result_files
 
@@ -113,10 +111,18 @@ def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> 
     spec = known_spec(result)
     if spec is None:
         return check
-    rows_here = known.rows_of(result)
-    subset = check.subset
+    rows_here, items = known.rows_of(result), result.counts.items
+    subset, split = check.subset, spec.splits.get(result.benchmark.split)
     if subset is not None and rows_here is not None:
         subset = against_data.subset(spec, list(result_files.read_samples(folder)), rows_here)
+    # Data can have a few questions fewer than a paper says; where it was at hand, its own number was looked at.
+    published = split.rows if split else None
+    nearly = check.ids == "checked" and published is not None and items >= _NEARLY * published
+    wanted = items if nearly else None
+    if check.subset is not None:
+        wanted = items
+    elif rows_here is not None:
+        wanted = len(rows_here)
     stated: set[Stated] = set(check.stated or ())
     if check.ids == "unchecked":
         stated.add("references")
@@ -125,21 +131,7 @@ def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> 
     return check.model_copy(
         update={
             "subset": subset,
-            "partial": against_data.partial(spec, result, _wanted(spec, check, result, rows_here), check.partial),
+            "partial": against_data.partial(spec, result, wanted, check.partial),
             "stated": tuple(name for name in get_args(Stated) if name in stated),
         }
     )
-
-
-def _wanted(spec: BenchmarkSpec, check: Check, result: Result, rows_here: Mapping[str, Row] | None) -> int | None:
-    """How many items a stored result should have; None leaves it to the published number."""
-    items = result.counts.items
-    if check.subset is not None:
-        return items
-    if rows_here is not None:
-        return len(rows_here)
-    split = spec.splits.get(result.benchmark.split)
-    published = split.rows if split else None
-    # Data can have a few questions fewer than a paper says; where it was at hand, its own number was looked at.
-    nearly = check.ids == "checked" and published is not None and items >= _NEARLY * published
-    return items if nearly else None

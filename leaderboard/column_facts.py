@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,102 +10,69 @@ from reelbench.judges.identity import other_than_requested
 from reelbench.leaderboard.standing import Standing, stated_score
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import read_text
-from reelbench.registry.records import JudgeRecord, PresetRecord, Result
+from reelbench.registry.records import About
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf
 from reelbench.scoring import calibration_file, result_files
 from reelbench.stats import intervals
+
+_SIZES = (4, 10, 40, 100)  # 1e9 parameters
 
 
 def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     """Return the facts of a run's record, by the names of the columns that show them."""
     spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
+    about, frames, preset = result.model.about or About(), result.settings.frames, result.settings.preset
+    billions = None if about.parameters is None else about.parameters / 1e9
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
-    read = counts.items and spec.row_kind != "open"
+    other_judge = other_than_requested(result.judge) if result.judge else []
+    times = re.search(r",times=(\w+)", frames)
+    without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
+    with_intervals = any(metric.ci95 for metric in result.metrics.values())
     return {
         "items": shown.items,
         "scored": shown.scored,
         "ids": check.ids,
         "stated": ", ".join(check.stated or ()) or None,
         "rejudged": str(check.rejudged) if check.rejudged else None,
-        "unreadable": 100 * shown.unread / counts.items if read else None,
+        "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
         "calibrated": calibrated and calibrated.value,
         "calibration": calibrated and calibrated.how,
+        "parameters": billions,
+        "size": None if billions is None else _size(billions),
+        "trained_on": ", ".join(about.trained_on or ()) or None,
         "sound": result.settings.sound,
         "label": result.settings.label,
-        "preset": _preset(result.settings.preset),
+        "preset": preset and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
         "unscored": shown.unscored or None,
         "stated_score": stated_score(spec.primary, stored, shown),
         "readers": result.answers,
-        "judge_asked": _judge_asked(result.judge),
+        "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,
         "data": result.data,
         "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
-        "intervals": _intervals(result),
-        "times": _times(result.settings.frames),
+        "intervals": result.interval if with_intervals and result.interval != intervals.METHOD else None,
+        "times": None if without_ours else times[1] if times else "none",
         "videos": shown.videos,
-        **asdict(mean_usage(stored)),
+        **_mean_usage(stored),
     }
 
 
-def _judge_asked(judge: JudgeRecord | None) -> str | None:
-    """Return the model that was asked to judge, where another one answered."""
-    other = other_than_requested(judge) if judge else []
-    return ", ".join(dict.fromkeys(requested for requested, _ in other)) or None
+def _size(billions: float) -> str:
+    return next((f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more")
 
 
-def _preset(preset: PresetRecord | None) -> str | None:
-    """Return a preset's name, and what of it was changed."""
-    if preset is None:
-        return None
-    return preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else "")
-
-
-def _intervals(result: Result) -> str | None:
-    """Return the method of a result's intervals; None where it is today's, or where it has none."""
-    if result.interval == intervals.METHOD or not any(metric.ci95 for metric in result.metrics.values()):
-        return None
-    return result.interval
-
-
-def _times(frames: str) -> str | None:
-    """Return the source of frames' times: `text` or `none`; None where no frames of ours were shown."""
-    if frames.partition(",")[0] in ("native", "none", "unknown"):
-        return None
-    match = re.search(r",times=(\w+)", frames)
-    return match[1] if match else "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Means over the items that say it.
-
-    Attributes:
-        tokens_in: Tokens of the question, pictures included.
-        tokens_out: Tokens of the answer, reasoning included.
-        seconds: From sending the question to the answer's last byte.
-        judge_cost: Dollars that the judge's replies cost, where prices were given.
-    """
-
-    tokens_in: float | None = None
-    tokens_out: float | None = None
-    seconds: float | None = None
-    judge_cost: float | None = None
-
-
-def mean_usage(stored: StoredResult) -> Usage:
-    """Return the mean usage of an item of a stored result; InputError where its samples can't be read."""
+def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
+    """Return the mean usage of the items that state it; InputError where the samples can't be read."""
     judge, items = stored.result.judge, stored.result.counts.items
-    judge_cost = judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
+    usage: dict[str, float | None] = {
+        "judge_cost": judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
+    }
     text = read_text(stored.folder / result_files.SAMPLES_FILE)
-    if '"tokens"' not in text and '"seconds"' not in text:
-        return Usage(judge_cost=judge_cost)
-    samples = list(result_files.read_samples(stored.folder))
-    tokens = [sample.tokens for sample in samples if sample.tokens]
-    return Usage(
-        tokens_in=_mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
-        tokens_out=_mean([counts["completion"] for counts in tokens if "completion" in counts]),
-        seconds=_mean([sample.seconds for sample in samples if sample.seconds is not None]),
-        judge_cost=judge_cost,
-    )
+    if '"tokens"' in text or '"seconds"' in text:
+        samples = list(result_files.read_samples(stored.folder))
+        for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
+            usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
+        usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])
+    return usage
 
 
 def _mean(numbers: Sequence[float]) -> float | None:
@@ -116,10 +83,7 @@ def _mean(numbers: Sequence[float]) -> float | None:
 class Calibrated:
     """A benchmark's primary score with the judge corrected, in its own unit, each answer counted once.
 
-    Attributes:
-        value: The score.
-        ci95: Its interval; None where the score is a mean of several criteria.
-        how: How it was made, for a reader.
+    `ci95` is None where the score is a mean of several criteria; `how` says how it was made.
     """
 
     value: float

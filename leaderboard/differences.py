@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from reelbench.registry.errors import InputError, first_of
-from reelbench.registry.records import Breakdowns, Metrics, MetricValue
+from reelbench.registry.records import Breakdowns, Metrics
 
 TOLERANCE = 1e-9
 """Relative difference that two ways of adding up the same numbers may show."""
@@ -35,12 +35,15 @@ def metric_differences(where: str, stated: Metrics, expected: Metrics) -> Iterat
     for name in sorted(stated.keys() | expected.keys()):
         here, there = stated.get(name), expected.get(name)
         if here is None or there is None:
-            yield f"{where}.{name} is {'absent' if here is None else here.value}, recomputed {_shown(there)}"
+            values = ("absent" if value is None else value.value for value in (here, there))
+            yield "{}.{} is {}, recomputed {}".format(where, name, *values)
         elif not _close(here.value, there.value):
             yield f"{where}.{name} is {here.value}, recomputed {there.value}"
         elif here.n != there.n:
             yield f"{where}.{name}.n is {here.n}, recomputed {there.n}"
-        elif not _same_interval(here, there):
+        elif (here.ci95 is None) != (there.ci95 is None) or not all(
+            _close(a, b) for a, b in zip(here.ci95 or (), there.ci95 or (), strict=True)
+        ):
             yield f"{where}.{name}.ci95 is {here.ci95}, recomputed {there.ci95}"
 
 
@@ -56,16 +59,6 @@ def some(what: str, names: Sequence[str]) -> str:
     """Return `id 'a' is`, or `ids 'a', 'b', 'c' and 2 more are`."""
     shown = first_of([repr(name) for name in names], SHOWN)
     return f"{what}{'s' if len(names) > 1 else ''} {shown}" + (" are" if len(names) > 1 else " is")
-
-
-def _shown(value: MetricValue | None) -> str:
-    return "absent" if value is None else str(value.value)
-
-
-def _same_interval(here: MetricValue, there: MetricValue) -> bool:
-    if here.ci95 is None or there.ci95 is None:
-        return here.ci95 == there.ci95
-    return all(_close(a, b) for a, b in zip(here.ci95, there.ci95, strict=True))
 
 
 def _close(here: float | None, there: float | None) -> bool:

@@ -24,10 +24,8 @@ from reelbench.registry.records import (
     PEOPLE_ADAPTER,
     About,
     Breakdowns,
-    JudgeRecord,
     Metrics,
     MetricValue,
-    Result,
     SettingsRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec
@@ -100,9 +98,7 @@ class BoardEntry:
         unranked: Why a run is listed and not ranked.
         lowest: Of a run with unscored items, the primary metric with each of them at the scale's lowest: its rank goes
             by that.
-        about: What people say of the model.
         facts: What the record of a run says beside that, by the id of the column that shows it.
-        stored: The result, of a run.
     """
 
     key: str
@@ -151,20 +147,26 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     shown = standing(stored)
     baseline = result.model.adapter == BASELINE_ADAPTER
     human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
+    trained = spec.id in {name.lower() for name in about.trained_on or ()}
+    frames, given = result.settings.frames, result.settings.frames_given
+    if len(given) == 1 and not frames.startswith("uniform"):
+        frames = f"{frames} ({next(iter(given))})"
+    weights = result.model.args.get("pretrained")
+    from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
-        setting="floor" if baseline else "human" if human else _setting(spec, about),
+        setting="floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run"),
         group=_group(stored, shown),
-        frames=_frames(result),
+        frames=frames,
         metrics=shown.metrics,
         breakdowns=shown.breakdowns,
         date=result.provenance.date,
         unranked=shown.unranked,
         lowest=shown.lowest,
-        open_weights=_open_weights(result),
+        open_weights=True if from_hub else None,  # others can't be told
         url=result.provenance.url,
         cite=result.provenance.citation or "",
         note="; ".join(filter(None, (result.provenance.note, result.settings.shown_otherwise))),
@@ -226,23 +228,21 @@ def _without_items(values: Mapping[str, float]) -> Metrics:
 
 def _group(stored: StoredResult, shown: Standing) -> RankingGroup:
     benchmark, judge = stored.result.benchmark, stored.result.judge
+    prompts = None
+    if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
+        prompts = judge.prompt if judge.prompt == "official" else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
     return RankingGroup(
         benchmark=benchmark.id,
         version=benchmark.version,
         split=benchmark.split,
         subset=", ".join(filter(None, (stored.check.subset, shown.media))) or None,
         judge=judge_as_answered(judge) if judge else None,
-        prompts=_prompt_set(judge) if judge else None,
+        prompts=prompts,
         protocol=protocol(stored.spec, stored.result.settings),
         data="own" if stored.result.data == "own" else None,
         differs=stored.differs,
         readers=shown.readers,
     )
-
-
-def _setting(spec: BenchmarkSpec, about: About) -> str:
-    trained = spec.id in {name.lower() for name in about.trained_on or ()}
-    return about.setting or ("fine-tuned" if trained else "run")
 
 
 _NOT_PROTOCOL = {
@@ -277,24 +277,6 @@ def _in_words(setting: object) -> str:
     words = {name: _in_words(part) for name, part in setting.items() if part is not None}
     # Of a hash as much as tells it from another.
     return " ".join(f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items())
-
-
-def _prompt_set(judge: JudgeRecord) -> str:
-    # Only the owners' set is one text for good (its hash is pinned); any other is told by its text as well.
-    return judge.prompt if judge.prompt == "official" else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
-
-
-def _frames(result: Result) -> str:
-    given = result.settings.frames_given
-    if len(given) == 1 and not result.settings.frames.startswith("uniform"):
-        return f"{result.settings.frames} ({next(iter(given))})"
-    return result.settings.frames
-
-
-def _open_weights(result: Result) -> bool | None:
-    """True where the weights were loaded from the Hub; None where that can't be told."""
-    pretrained = result.model.args.get("pretrained")
-    return True if isinstance(pretrained, str) and HUB_ID.fullmatch(pretrained) else None
 
 
 def frame_count(frames: str) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
@@ -96,18 +96,16 @@ class FirstFiled:
 
 
 def _asked_apart(first: Filed, other: Filed) -> str:
-    before, now = _targets(first.folder), _targets(other.folder)
+    before, now = (
+        {one.id: one.target for one in result_files.read_samples(filed.folder) if one.reason != Reason.MEDIA_MISSING}
+        for filed in (first, other)
+    )
     both = before.keys() & now.keys()
     changed = sum(before[name] != now[name] for name in both)
     parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
     for number, what in ((len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
         parts += [f"{number_of(number, 'question')} {what}"] if number else []
     return ", ".join(parts) or "worded otherwise"
-
-
-def _targets(folder: Path) -> dict[str, Any]:
-    samples = result_files.read_samples(folder)
-    return {sample.id: sample.target for sample in samples if sample.reason != Reason.MEDIA_MISSING}
 
 
 def _scored_apart(first: Filed, other: Filed) -> str:

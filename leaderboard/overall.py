@@ -1,4 +1,4 @@
-"""The overall table: each model's place over the benchmarks whose data is open. `RULES` is the one definition."""
+"""The overall table: each model's place over the benchmarks whose data is open. `rules.md` is the one definition."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,27 +8,6 @@ from fractions import Fraction
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.stats import power
-
-RULES = """\
-**Overall** counts the benchmarks whose data is open to all and that somebody ran; where nobody ran any, all of which
-there are published numbers. Of each it takes one group: of the newest version the one with the most ranked runs, judge
-and prompts included. Published numbers are listed in it, and decide only where nobody ran the benchmark. Parts of a
-split and other ways of asking (candidates, languages, labels) never count, the mini data only where nothing else was
-run. Names of one model (in a paper, on the Hub, in upper or lower case) are one row, as are its revisions where no
-more than one is known; a run that does not say otherwise counts as zero-shot, and of a model's rows in a group the
-best one counts.
-
-A model's score on a benchmark is the share of its other models that it beats, one that it can't be told from counted
-half (by the one test of the benchmark's table; where nobody ran it, by the values), so units are never mixed and
-nobody is placed by the edge of a shared rank. Its score here is the mean over the benchmarks that it has, after the
-mean win rate of HELM (Liang et al. 2023, section 5). A model is placed once it is ranked on half of the benchmarks;
-its gaps are marked, for a missing one is neither a zero nor guessed. The others stand below without a rank, by the
-same score. Its range of ranks follows from the pairs that the benchmarks tell apart, their p values adjusted within
-each (Holm) and for the number of benchmarks (Bonferroni): its score lies between that with all others below it that it
-isn't surely under, and that with only those below it that it is surely above; with 95 % all ranges hold together. A
-model with a published number among them has none. With fewer than three models to rank there is no overall ranking
-yet."""
 
 LEAST = 3
 """Models from which on there is an overall ranking."""
@@ -39,15 +18,11 @@ ModelKey = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A model's place overall; with results on less than half of the benchmarks that count it has no rank.
+    """A model's place overall: it is ranked on `covered` benchmarks `of` those that count; under half it has no rank.
 
     Attributes:
-        key: The model.
-        rank: From 1; equal scores share one.
         win_rate: Mean of the win rates, 0 to 1, over the benchmarks that it has; None without any.
         ranks: The best and the worst rank that the data don't rule out; None where the pairs are not known.
-        covered: Benchmarks that it is ranked on.
-        of: Benchmarks that count.
         cells: RankingGroup -> the model's best row in it.
         rates: RankingGroup -> its win rate there, of the groups that count and have others to beat.
     """
@@ -124,16 +99,20 @@ def overall(
     """Return every model's place, the ranked ones first; then what was run, before what was only published."""
     keys = model_keys(entries, names)
     cells: dict[ModelKey, dict[RankingGroup, BoardEntry]] = defaultdict(dict)
-    ran: set[ModelKey] = set()
+    ran = {keys[entry.key] for entry in entries if entry.kind == "run"}
+
+    def weight(entry: BoardEntry) -> tuple[bool, float]:
+        score = metric_value(entry.metrics, specs[entry.group.benchmark].primary.name)
+        return entry.key in ranks, float("-inf") if score is None else score
+
     for entry in entries:
-        key = keys[entry.key]
-        if entry.kind == "run":
-            ran.add(key)
-        there = cells[key].get(entry.group)
-        if there is None or _better(specs[entry.group.benchmark], entry, there, ranks):
-            cells[key][entry.group] = entry
+        of_model = cells[keys[entry.key]]
+        of_model[entry.group] = max(of_model.get(entry.group, entry), entry, key=weight)
     counting = counted(main, specs, entries, ranks)
-    tables = {group: _placed(group, cells, ranks) for group in counting}
+    tables = {
+        group: {key: row for key, rows in cells.items() if (row := rows.get(group)) and row.key in ranks}
+        for group in counting
+    }
     rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
     for group, rows in tables.items():
         for key in rows if len(rows) > 1 else ():
@@ -164,14 +143,6 @@ def overall(
     )
 
 
-def _better(spec: BenchmarkSpec, entry: BoardEntry, there: BoardEntry, ranks: Mapping[str, int]) -> bool:
-    def weight(entry: BoardEntry) -> tuple[bool, float]:
-        score = metric_value(entry.metrics, spec.primary.name)
-        return entry.key in ranks, float("-inf") if score is None else score
-
-    return weight(entry) > weight(there)
-
-
 def _win_rate(key: ModelKey, rows: Mapping[ModelKey, BoardEntry], ranks: Mapping[str, int], noise: Noise) -> Fraction:
     """A model's share of a table's others that it beats, those that it can't be told from counted half."""
     ours, others = rows[key], [row for other, row in rows.items() if other != key]
@@ -186,20 +157,12 @@ def _win_rate(key: ModelKey, rows: Mapping[ModelKey, BoardEntry], ranks: Mapping
     return Fraction(points, 2 * len(others))
 
 
-def _placed(
-    group: RankingGroup, cells: Mapping[ModelKey, Mapping[RankingGroup, BoardEntry]], ranks: Mapping[str, int]
-) -> dict[ModelKey, BoardEntry]:
-    """Each model's ranked row in a group."""
-    rows = {key: of_model[group] for key, of_model in cells.items() if group in of_model}
-    return {key: entry for key, entry in rows.items() if entry.key in ranks}
-
-
 def _ranges(
     places: Mapping[ModelKey, int],
     tables: Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]],
     noise: Mapping[RankingGroup, Noise],
 ) -> dict[ModelKey, tuple[int, int]]:
-    """Return each ranked model's best and worst rank, by `RULES`; nothing where a table's pairs are not compared."""
+    """Return each ranked model's best and worst rank; nothing where a table's pairs are not compared."""
     if any(not noise[group].pairs for group in tables):
         return {}
     ends: dict[ModelKey, tuple[Fraction, Fraction]] = {}
@@ -208,7 +171,8 @@ def _ranges(
         for group, rows in tables.items():
             if key not in rows or len(rows) == 1:
                 continue
-            signs = [_sure(noise[group], rows[key], other, len(tables)) for k, other in rows.items() if k != key]
+            pairs = [noise[group].pair(rows[key].key, other.key) for name, other in rows.items() if name != key]
+            signs = [pair.told_among(len(tables)) if pair else 0 for pair in pairs]
             lowest.append(Fraction(signs.count(1), len(signs)))
             highest.append(Fraction(len(signs) - signs.count(-1), len(signs)))
         ends[key] = sum(lowest, Fraction()) / len(lowest), sum(highest, Fraction()) / len(highest)
@@ -219,11 +183,3 @@ def _ranges(
             worst = len(places) - sum(high < ends[key][0] for _, high in ends.values())
             ranges[key] = min(best, place), max(worst, place)
     return ranges
-
-
-def _sure(noise: Noise, ours: BoardEntry, theirs: BoardEntry, benchmarks: int) -> int:
-    """1 or -1 where one row is surely above or under another, else 0."""
-    found = noise.pair(ours.key, theirs.key)
-    if found is None or found.p is None or found.p * benchmarks > power.ALPHA:
-        return 0
-    return (found.by > 0) - (found.by < 0)

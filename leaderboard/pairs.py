@@ -1,4 +1,4 @@
-"""The models of a table against each other: one paired test for each pair, all counted at once (`ranking.RULES`)."""
+"""The models of a table against each other: one paired test for each pair, all counted at once (`rules.md`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.leaderboard.standing import ranked_samples
-from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.value_bounds import with_unscored_at
@@ -42,13 +41,10 @@ class _Run:
 
 
 class PairedDifference(NamedTuple):
-    """By how much one row is above another.
+    """By how much one row is above another, as the rows show it.
 
-    Attributes:
-        by: The difference of the values that the rows show.
-        p: Of no difference, adjusted by Holm for all pairs of the table; None of too few videos.
-        ci95: The interval of that same test at the pair's step in Holm: it excludes 0 exactly where `told`.
-        alone: p as if this were the only pair.
+    `p`, of no difference, is adjusted by Holm for all pairs of the table (`alone` as if this were the only one), None
+    of too few videos; `ci95` is that same test's at the pair's step in Holm: it excludes 0 exactly where `told`.
     """
 
     by: float
@@ -59,7 +55,11 @@ class PairedDifference(NamedTuple):
     @property
     def told(self) -> int:
         """1 where the row is better, -1 where it is worse, 0 where the two can't be told apart."""
-        return 0 if self.p is None or self.p > power.ALPHA else (self.by > 0) - (self.by < 0)
+        return self.told_among(1)
+
+    def told_among(self, tables: int) -> int:
+        """Return the same where so many tables are looked at together (Bonferroni)."""
+        return 0 if self.p is None or self.p * tables > power.ALPHA else (self.by > 0) - (self.by < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,18 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         return Noise({}, None, videos=_run(spec, rows[0]).lowest.videos)
     runs = {row.key: _run(spec, row) for row in rows}
     tests = {(a.key, b.key): _tests(spec, (a, b), (runs[a.key], runs[b.key])) for a, b in combinations(rows, 2)}
-    alone = [_p(some) for some in tests.values()]
+    alone: list[float | None] = []
+    for some in tests.values():  # where the sign hangs on the unscored items, nothing is told
+        unsure = len({test.difference > 0 for test in some}) > 1
+        alone.append(1.0 if unsure else max((test.p for test in some), default=None))
     adjusted, levels = power.holm(alone), power.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
     for (pair, some), p, one, level in zip(tests.items(), adjusted, alone, levels, strict=True):
         by = _by(runs[pair[0]].lowest, runs[pair[1]].lowest)
+        ends = [] if level is None else [test.interval(level) for test in some]
+        interval = (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
         if by is not None:
-            pairs[pair] = PairedDifference(by, p, None if level is None else _interval(some, level), one)
+            pairs[pair] = PairedDifference(by, p, interval, one)
     return Noise(
         power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
         _smallest([run.lowest for run in runs.values()]),
@@ -117,14 +122,14 @@ def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -
         for sample in ranked_samples(entry.stored)
         if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
     ]
-    lowest = _draws(spec, "lowest", counted)
-    return _Run(lowest, _draws(spec, "highest", counted) if any(map(is_left_out, counted)) else lowest)
+    ids = tuple(sorted(sample.id for sample in counted))
 
+    def draws(end: Literal["lowest", "highest"]) -> _Draws:
+        metric = aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, counted))
+        return _Draws(ids, metric.value, metric.draws, metric.videos)
 
-def _draws(spec: BenchmarkSpec, end: Literal["lowest", "highest"], samples: Sequence[Sample]) -> _Draws:
-    ids = tuple(sorted(sample.id for sample in samples))
-    metric = aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, samples))
-    return _Draws(ids, metric.value, metric.draws, metric.videos)
+    lowest = draws("lowest")
+    return _Run(lowest, draws("highest") if any(map(is_left_out, counted)) else lowest)
 
 
 def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple[_Run, _Run]) -> list[PairedTest]:
@@ -135,31 +140,17 @@ def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple
             return []
         runs = _run(spec, rows[0], shared), _run(spec, rows[1], shared)
     a, b = runs
-    tests = [_test(*ends) for ends in {(a.lowest, b.highest), (a.highest, b.lowest)}]
+    tests = []
+    for ours, theirs in {(a.lowest, b.highest), (a.highest, b.lowest)}:
+        by = _by(ours, theirs)
+        if by is None or ours.draws is None or theirs.draws is None:
+            return []
+        tests.append(intervals.paired_test(by, ours.draws - theirs.draws, ours.videos))
     return [test for test in tests if test is not None] if None not in tests else []
-
-
-def _test(a: _Draws, b: _Draws) -> PairedTest | None:
-    by = _by(a, b)
-    if by is None or a.draws is None or b.draws is None:
-        return None
-    return intervals.paired_test(by, a.draws - b.draws, a.videos)
 
 
 def _by(a: _Draws, b: _Draws) -> float | None:
     return None if a.value is None or b.value is None else a.value - b.value
-
-
-def _p(tests: Sequence[PairedTest]) -> float | None:
-    """The p of no difference; where the sign hangs on the unscored items, nothing is told."""
-    if not tests:
-        return None
-    return 1.0 if len({test.difference > 0 for test in tests}) > 1 else max(test.p for test in tests)
-
-
-def _interval(tests: Sequence[PairedTest], level: float) -> tuple[float, float]:
-    ends = [test.interval(level) for test in tests]
-    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _smallest(runs: Sequence[_Draws]) -> float | None:

@@ -5,23 +5,25 @@ Only what differs is uploaded, in one commit for each repository.
 """
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from reelbench.leaderboard import aliases, columns, community, site, store, withheld
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
-from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.scoring import calibration_file, result_files
+from reelbench.registry.files import read_text, write_text
+from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
 Note = Callable[[str], None]
@@ -94,11 +96,12 @@ def publish(
         note(f"left out: {key}: {why}")
     done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
-        stage = _Stage(board, Path(folder), dataset, space, options, note)
         for what, repository in repositories.items():
-            upload = _Upload(repository, stage.folder_of(what), what, board, dataset, options, note)
+            upload = _Upload(repository, Path(folder) / what, what, path, board, space, dataset, options, note)
             try:
                 done.append(upload.run())
+                if what == "webhook" and done[-1].done == "committed":
+                    note(_NEXT.format(space=webhook))
             except ReelbenchError:
                 for one in done:
                     note(f"{one.done}: {one.url}; the same command goes on from here")
@@ -125,67 +128,11 @@ class PublishOptions:
     forget: Collection[str] = ()
 
 
+_NEXT = (
+    "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), then the webhook, as "
+    "its README says"
+)
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
-
-
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """Writes what each repository should hold into a folder of its own."""
-
-    board: Board
-    folder: Path
-    dataset: str | None
-    space: str | None
-    options: PublishOptions
-    note: Note
-
-    def folder_of(self, what: "_What") -> Path:
-        """Write what one repository should hold -> its folder."""
-        folder = self.folder / what
-        folder.mkdir()
-        if what == "results":
-            self._results(folder)
-        elif what == "site":
-            site.write(self.board, folder, private=self.options.private, dataset=self.dataset)
-            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._asset(folder, "README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
-        else:
-            self._asset(folder, "README.md", "webhook_readme.md")
-            install = ("REELBENCH=", f"REELBENCH={self.options.install}")
-            self._asset(folder, "Dockerfile", "webhook_dockerfile.txt", install)
-        return folder
-
-    def _asset(self, folder: Path, name: str, asset: str, *parts: tuple[str, str]) -> None:
-        text = page_asset(asset, _ASSETS)
-        for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
-            text = text.replace(mark, part)
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-    def _results(self, folder: Path) -> None:
-        withheld: Counter[str] = Counter()
-        for entry in self.board.entries:
-            if entry.stored is None:
-                continue
-            spec = self.board.specs[entry.group.benchmark]
-            if why := why_withheld(spec, entry.group.split, private=self.options.private):
-                withheld[why] += 1
-                continue
-            target = folder / _RESULTS / entry.stored.key
-            target.mkdir(parents=True)
-            for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE):
-                if name != calibration_file.FILE or (entry.stored.folder / name).is_file():
-                    (target / name).write_bytes((entry.stored.folder / name).read_bytes())
-        for why, number in withheld.items():
-            self.note(f"left out: {number_of(number, 'result')} whose samples repeat the data: {why}")
-        if self.options.create_pr:
-            return
-        page = f"{hub.endpoint()}/spaces/{self.space}"
-        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
-        self._asset(folder, "README.md", "dataset_readme.md", ("<!--SHOWN-->\n", shown))
-        workflow = ".github/workflows/check.yaml"
-        self._asset(folder, workflow, "check_submissions.yaml", ("INSTALL", self.options.install or ""))
-        write_parquet(self.board, folder / _PARQUET)
 
 
 def write_parquet(board: Board, path: Path) -> None:
@@ -216,13 +163,17 @@ class _Upload:
     repository: Repository
     folder: Path
     what: _What
+    store: Path
     board: Board
+    space: str | None
     dataset: str | None
     options: PublishOptions
     note: Note
 
     def run(self) -> Published:
+        """Write what the repository should hold, compare it with what is there, and commit or offer what differs."""
         repository, create_pr = self.repository, self.options.create_pr
+        self._stage()
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
@@ -239,26 +190,77 @@ class _Upload:
             compared = repository.head(revision) if revision else head
             there = compared.files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
-        changed = [path for path in paths if differs(self.folder / path, there.get(path))]
-        changed = [path for path in changed if _key(path) not in older]
+        changed = [path for path in paths if differs(self.folder / path, there.get(path)) and _key(path) not in older]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
-        request = f"{repository.page}/discussions/{number}"
-        if not changed and not gone:
-            return self._published("unchanged", request if revision else None)
-        self._show(changed, gone, there)
-        if self.options.dry_run:
-            return self._published("would change")
-        with repository.errors_in_one_line():
-            if revision:
-                self._commit(compared, changed, gone, revision)
-                return self._published("pull request", request)
-            return self._published("pull request" if create_pr else "committed", self._commit(head, changed, gone))
+        done: Done = "unchanged"
+        url = f"{repository.page}/discussions/{number}" if revision else repository.page
+        if changed or gone:
+            self.note(f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
+            for path in changed[:_SHOWN]:
+                self.note(f"  {'change' if path in there else 'add'} {path}")
+            if len(changed) > _SHOWN:
+                self.note(f"  and {len(changed) - _SHOWN} more")
+            done = "would change"
+        if done == "would change" and not self.options.dry_run:
+            with repository.errors_in_one_line():
+                committed = self._commit(compared, changed, gone, revision)
+            done, url = ("pull request" if create_pr else "committed"), url if revision else committed
+        return Published(repository.id, repository.kind, done, url)
 
-    def _published(self, done: Done, url: str | None = None) -> Published:
-        return Published(self.repository.id, self.repository.kind, done, url or self.repository.page)
+    def _stage(self) -> None:
+        """Write what the repository should hold to the folder."""
+        self.folder.mkdir()
+        if self.what == "results":
+            self._stage_results()
+        elif self.what == "site":
+            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
+            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
+            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+        else:
+            self._asset("README.md", "webhook_readme.md")
+            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
+
+    def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
+        text = page_asset(asset, _ASSETS)
+        for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
+            text = text.replace(mark, part)
+        write_text(self.folder / name, text)
+
+    def _stage_results(self) -> None:
+        left_out: Counter[str] = Counter()
+        for entry in self.board.entries:
+            if entry.stored is None or entry.stored.videos is not None:  # a row on some of a run's videos is no result
+                continue
+            spec = self.board.specs[entry.group.benchmark]
+            why = why_withheld(spec, entry.group.split, private=self.options.private) or entry.stored.withheld
+            if why:
+                left_out[why] += 1
+                continue
+            target = self.folder / _RESULTS / entry.stored.key
+            target.mkdir(parents=True)
+            for name in store.FILES:
+                if (entry.stored.folder / name).is_file():
+                    shutil.copyfile(entry.stored.folder / name, target / name)
+        for why, number in left_out.items():
+            rows = "left out" if self.options.create_pr else "as rows only"
+            self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
+        if self.options.create_pr:
+            return
+        for name, text in withheld.of_board(self.board, private=self.options.private):
+            write_text(self.folder / _RESULTS / name, text)
+        for path in (*sorted((self.store / community.FOLDER).glob("*.json")), self.store / aliases.FILE):
+            if path.is_file():
+                write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
+        page = f"{hub.endpoint()}/spaces/{self.space}"
+        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
+        told = [f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |" for one in columns.COLUMNS]
+        parts = ("<!--SHOWN-->\n", shown), ("<!--COLUMNS-->", "\n".join(told))
+        self._asset("README.md", "dataset_readme.md", *parts)
+        self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
+        write_parquet(self.board, self.folder / _PARQUET)
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
@@ -293,20 +295,22 @@ class _Upload:
         """Where others' results were merged, a table or a page made without them would not show them."""
         if self.options.create_pr or self.what == "webhook":
             return
-        datasets = {self.dataset: head.files} if self.what == "results" else {}
+        datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
             stated = self._front_matter(head).get("datasets")
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
-            datasets = {name: Repository(name, "dataset").head().files for name in names}
+            datasets = {name: Repository(name, "dataset").head() for name in names}
         mine = {entry.key for entry in self.board.entries if entry.stored is not None} | set(self.options.forget)
-        for name, files in datasets.items():
-            lacking = sorted(
-                {key for path in files if path.endswith(_RESULT) and (key := _key(path)) and key not in mine}
-            )
-            if lacking:
+        mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
+        boards = f"{_RESULTS}/{community.FOLDER}/"
+        for name, its in datasets.items():
+            there = {key for path in its.files if path.endswith(_RESULT) and (key := _key(path))}
+            there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
+            there |= self._withheld(name, its).keys()
+            if lacking := sorted(there - mine):
                 raise InputError(
-                    f"{hub.page(str(name))} has {number_of(len(lacking), 'result')} that the store lacks, the first "
-                    f"{lacking[0]}; {_bring(str(name))}, or leave it out with --forget KEY"
+                    f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
+                    f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
                 )
 
     def _older(self, head: Head) -> set[str]:
@@ -324,6 +328,10 @@ class _Upload:
             there = store.made(result_files.read(found.parent))
             if there > store.made(result_files.read(mine.parent)):
                 newer[key] = there
+        if not self.options.create_pr:
+            dates = {entry.key: store.made(entry.stored.result) for entry in self.board.entries if entry.stored}
+            rows = self._withheld(self.repository.id, head)
+            newer |= {key: made for key, made in rows.items() if key in dates and made > dates[key]}
         if self.options.create_pr:
             for key in newer:
                 self.note(f"left out: {key}: a newer result is there")
@@ -335,12 +343,16 @@ class _Upload:
             )
         return set(newer)
 
-    def _show(self, changed: Sequence[str], gone: Sequence[str], there: Mapping[str, RemoteFile]) -> None:
-        self.note(f"{self.repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
-        for path in changed[:_SHOWN]:
-            self.note(f"  {'change' if path in there else 'add'} {path}")
-        if len(changed) > _SHOWN:
-            self.note(f"  and {len(changed) - _SHOWN} more")
+    def _withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
+        """When each row that a dataset has without its samples was made."""
+        dates: dict[str, datetime] = {}
+        for path, file in head.files.items():
+            mine = self.folder / path
+            if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (not mine.is_file() or differs(mine, file)):
+                there = self.folder.parent / "there"
+                kept = withheld.parse(hub.download(dataset, path, revision=str(head.commit), folder=there))
+                dates |= {row.key: store.made(row.result) for table in kept.tables for row in table.rows}
+        return dates
 
     def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str], revision: str | None = None) -> str:
         count = len({key for path in changed if (key := _key(path))})
@@ -359,8 +371,8 @@ class _Upload:
 
 def _key(path: str) -> str:
     """The key of the result that a file in a results dataset belongs to; "" of any other file."""
-    folder, _, _ = path.rpartition("/")
-    return folder.removeprefix(f"{_RESULTS}/") if path.startswith(f"{_RESULTS}/") else ""
+    found = re.fullmatch(rf"{_RESULTS}/((?:[^/]+/){{3}}[^/]+)/[^/]+", path)
+    return found[1] if found else ""
 
 
 def _bring(dataset: str) -> str:

@@ -11,11 +11,10 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
@@ -27,37 +26,29 @@ from reelbench.registry.data.hub_write import Repository, differs
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 from reelbench.registry.workers import ALONE
-from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
 LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
-_FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)
 # As the store names folders: no other name is one of ours, and not every name can be written here.
-_OF_RESULT = re.compile(rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, _FILES))})")
+_OF_RESULT = re.compile(
+    rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, store.FILES))})"
+)
 _DOWNLOADS = 8
 _NOT_FOUND = 404
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a pull request changes.
-
-    Attributes:
-        commit: The commit that is offered.
-        files: Files of the results that it touches, all of each.
-        problems: What no submission does.
-    """
+class Change(NamedTuple):
+    """The commit that a pull request offers, all files of the results that it touches, and what no submission does."""
 
     commit: str
     files: Mapping[str, RemoteFile]
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """The commit that a pull request offers, and the comment on it that is ours already, if any."""
 
     commit: str
@@ -68,12 +59,16 @@ class PullRequests:
     """The pull requests to one results dataset, as whoever `HF_TOKEN` names sees them."""
 
     def __init__(self, dataset: str, me: str | None = None) -> None:
-        """Raises InputError where `dataset` is not ORG/NAME, ReelbenchError where the Hub refuses the token."""
+        """Raises InputError where `dataset` is not there, ReelbenchError where the Hub refuses the token."""
         self._repository = Repository(dataset, "dataset")
         self._bringing = threading.Lock()
         self.dataset = dataset
         with self._repository.errors_in_one_line():
             self._me = me or self._repository.api.whoami()["name"]
+            if me is None and self._repository.head().commit is None:
+                raise InputError(
+                    f"{self._repository.page}: not there, or private and not yours; name the results dataset"
+                )
 
     def open(self) -> dict[int, str]:
         """Return the numbers of the open ones, the oldest first, and who opened each."""
@@ -111,25 +106,19 @@ class PullRequests:
             return "skipped"
         if text is None:
             return "unchanged"
-        return self._say(number, offers[-1], text)
-
-    def _say(self, number: int, offer: Offer, text: str) -> Done:
-        api = self._repository.api
+        api, comment = self._repository.api, offers[-1].comment
         with self._repository.errors_in_one_line():
-            if offer.comment is not None:
-                api.edit_discussion_comment(self.dataset, number, offer.comment, text, repo_type="dataset")
+            if comment is not None:
+                api.edit_discussion_comment(self.dataset, number, comment, text, repo_type="dataset")
                 return "updated"
             api.comment_discussion(self.dataset, number, text, repo_type="dataset")
             return "commented"
 
     def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
-        """Return the comment on a pull request, None where there is nothing to say; `tell` gets what is offered first.
+        """Return the comment on a pull request, None where there is nothing to say.
 
-        Args:
-            number: The pull request.
-            table: The store that its results are compared with.
-            folder: Where they are brought to.
-            tell: Not called where no results are offered.
+        Its results are brought to `folder` and compared with the store `table`; `tell` gets the offer first,
+        where there is one.
         """
         from huggingface_hub import DiscussionComment
 
@@ -203,22 +192,21 @@ class PullRequests:
         return Report(results, change.problems, tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:
-        """Whether an author is an organisation, or one of its people, or of those whose dataset this is."""
-        owners = (organisation, self.dataset.partition("/")[0])
-        return any(author.casefold() in {owner.casefold(), *self._people_of(owner)} for owner in owners)
-
-    def _people_of(self, organisation: str) -> set[str]:
-        """Return the public members of an organisation; nobody where there is none of that name, or it is a person."""
+        """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""
         from huggingface_hub.errors import HfHubHTTPError
 
-        with self._repository.errors_in_one_line():
-            try:
-                members = self._repository.api.list_organization_members(organisation)
-                return {member.username.casefold() for member in members}
-            except HfHubHTTPError as error:
-                if error.response.status_code != _NOT_FOUND:
-                    raise
-                return set()
+        for owner in (organisation, self.dataset.partition("/")[0]):
+            people = {owner.casefold()}
+            with self._repository.errors_in_one_line():
+                try:
+                    members = self._repository.api.list_organization_members(owner)
+                    people |= {member.username.casefold() for member in members}
+                except HfHubHTTPError as error:
+                    if error.response.status_code != _NOT_FOUND:  # no such organisation, or it is a person
+                        raise
+            if author.casefold() in people:
+                return True
+        return False
 
     def _table(self) -> Path:
         """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
@@ -235,8 +223,11 @@ class PullRequests:
                 aside = folder / f".{main.commit}"
                 (aside / "results").mkdir(parents=True, exist_ok=True)
                 files = {path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)}
-                if before:
-                    _link(before[-1], aside, files)
+                for path, file in files.items():  # what the commit before has already
+                    there, target = (before[-1] if before else aside) / path, aside / path
+                    if not target.exists() and there.is_file() and not differs(there, file):
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        os.link(there, target)
                 _download(self.dataset, str(main.commit), files, aside)
                 aside.rename(here)
                 for older in before[:-1]:
@@ -246,15 +237,6 @@ class PullRequests:
 
 def _look(tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path) -> str | None:
     return PullRequests(*whose).look(number, table, folder, tell)
-
-
-def _link(before: Path, folder: Path, files: Mapping[str, RemoteFile]) -> None:
-    """Give a folder the files that an earlier commit's has already."""
-    for path, file in files.items():
-        there, here = before / path, folder / path
-        if not here.exists() and there.is_file() and not differs(there, file):
-            here.parent.mkdir(parents=True, exist_ok=True)
-            os.link(there, here)
 
 
 def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from reelbench.leaderboard import against_data, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
-from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
+from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
 from reelbench.registry.declaration import scoring_sha256
@@ -24,10 +24,10 @@ from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
-from reelbench.registry.records import Item, Metrics, Result, Sample
+from reelbench.registry.records import Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import aggregation, calibration_file, candidates, cognitive_profile, result_files
+from reelbench.scoring import aggregation, answers, calibration_file, candidates, cognitive_profile, result_files
 from reelbench.scoring.videos import media_record
 
 AHEAD = timedelta(days=1)
@@ -43,8 +43,6 @@ class VerifiedResult:
     """A result that holds.
 
     Attributes:
-        result: As it was read.
-        samples: As they were read.
         ids: Whether the items were held to the benchmark's own data, or that data is not on this machine.
         subset: The part of the split that is a task of its own (`locale ja-JP`), where that is what was run.
         partial: Why it says less than its task asks, or None; a partial result is never ranked.
@@ -89,7 +87,15 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             f"{folder}: samples.jsonl has the sha256 {digest[:12]}…, result.json states {stated[:12]}…; "
             "the file was changed after scoring"
         )
-    samples = _bounded(path, result_files.read_samples(folder))
+    samples: list[Sample] = []
+    labels: dict[str, set[str]] = defaultdict(set)
+    for sample in result_files.read_samples(folder):
+        samples.append(sample)
+        bounds.hold(f"{path}: items", len(samples), bounds.ITEMS)
+        for facet, of_item in sample.facets.items():
+            labels[facet].update(of_item)
+            bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
+        bounds.hold(f"{path}: facets", len(labels), bounds.LABELS)
     rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
@@ -110,20 +116,6 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     )
 
 
-def _bounded(path: Path, samples: Iterator[Sample]) -> list[Sample]:
-    """The samples of a file; InputError where they, or the labels by which they would be parted, are too many."""
-    kept: list[Sample] = []
-    labels: dict[str, set[str]] = defaultdict(set)
-    for sample in samples:
-        kept.append(sample)
-        bounds.hold(f"{path}: items", len(kept), bounds.ITEMS)
-        for facet, of_item in sample.facets.items():
-            labels[facet].update(of_item)
-            bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
-        bounds.hold(f"{path}: facets", len(labels), bounds.LABELS)
-    return kept
-
-
 def mismatches(
     spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
 ) -> list[str]:
@@ -132,11 +124,6 @@ def mismatches(
         return []  # the rules of another version made these numbers
     items = _Items(spec, result, samples, rows_here)
     return list(items.problems()) or list(_numbers(spec, result, items, rows_here, overlap=False))
-
-
-def _failed(prediction: object) -> bool:
-    """Whether a request came to nothing: no answer at all (`ask`), or the mark that an adapter leaves in its place."""
-    return prediction is None or aggregation.is_failure(str(prediction))
 
 
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
@@ -160,8 +147,16 @@ def _problems(
 ) -> Iterator[str]:
     samples = items.samples
     yield from identity.problems(result)
-    yield from rereading.problems(result)
-    yield from _date(result)
+    if not 1 <= result.answers <= answers.VERSION:
+        yield (
+            f"answers is {result.answers}, and this version of Reelbench knows how versions 1 to {answers.VERSION} "
+            "read answers; score its predictions again, with this version"
+        )
+    try:
+        if date_of(result) > datetime.now(UTC) + AHEAD:
+            yield f"provenance.date {result.provenance.date} lies in the future"
+    except ValueError:
+        yield f"provenance.date {result.provenance.date[:40]!r} is not an ISO date"
     stated = result.benchmark.scoring_sha256
     if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
         yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
@@ -182,16 +177,6 @@ def date_of(result: Result) -> datetime:
     """Return when a result was made; a date without a zone is UTC. ValueError where it is not a date."""
     date = datetime.fromisoformat(result.provenance.date)
     return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-def _date(result: Result) -> Iterator[str]:
-    try:
-        made = date_of(result)
-    except ValueError:
-        yield f"provenance.date {result.provenance.date[:40]!r} is not an ISO date"
-        return
-    if made > datetime.now(UTC) + AHEAD:
-        yield f"provenance.date {result.provenance.date} lies in the future"
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
@@ -226,7 +211,10 @@ class _Items:
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         self._replies = replies.Replies(spec, result.judge, rows_here)
         self._settings = result.settings
-        self._most_frames = _most_frames(result.settings.frames)
+        try:
+            self._most_frames = FrameSampling.parse(result.settings.frames).frames
+        except InputError:  # another's name for a sampling
+            self._most_frames = None
         self._same_reader = rereading.is_current(result)
         self._from_tags = cognitive_profile.from_tags(spec)
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
@@ -259,7 +247,9 @@ class _Items:
             yield f"{where}: scored, but it has no prediction"
         elif sample.reason in (Reason.PREDICTION_MISSING, Reason.MEDIA_MISSING) and sample.prediction is not None:
             yield f"{where}: unscored ({sample.reason}), but it has a prediction"
-        elif sample.reason == Reason.MODEL_FAILED and not _failed(sample.prediction):
+        elif sample.reason == Reason.MODEL_FAILED and not (
+            sample.prediction is None or aggregation.is_failure(str(sample.prediction))
+        ):
             yield f"{where}: unscored (model_failed), but its prediction is not the mark of a failed request"
 
     def _scores(self, sample: Sample) -> Iterator[str]:
@@ -268,7 +258,8 @@ class _Items:
         try:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
-            expected = aggregation.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
+            [known] = against_data.as_the_data_has_them(self._spec, [sample], self._rows)
+            expected = aggregation.item_columns(self._spec, known.item("", sample.reason))
             chosen = [*self._replies.problems(sample), *_choice_problems(self._result, sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
@@ -298,7 +289,12 @@ class _Items:
             elif read.keys() != sample.parsed.keys() or edited:  # read by an earlier reader, or nobody can tell here
                 self.stated.add("answers")
         elif self._same_reader and (
-            read := reading(self._spec, sample.model_copy(update={"parsed": {"text": None}}), None)
+            read := read_again(
+                self._spec,
+                self._settings,
+                sample.model_copy(update={"parsed": {"text": None}, "option_scores": None}),
+                None,
+            )
         ):
             yield f"{where}: parsed is null, its prediction reads {str(read['text'])[:80]!r}; the answer was edited"
         if (flags := rereading.flags(sample)) != sample.flags:
@@ -319,19 +315,6 @@ class _Items:
             yield f"{where}: has candidates, and settings.candidates is absent"
         if sample.candidates and sample.prediction not in sample.candidates:
             yield f"{where}: its prediction is none of its candidates"
-
-
-def _most_frames(spec: str) -> int | None:
-    """Return the most frames that a sampling shows; None where it sets no limit, or is another's name for one."""
-    try:
-        return FrameSampling.parse(spec).frames
-    except InputError:
-        return None
-
-
-def _item(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Item:
-    [known] = against_data.as_the_data_has_them(spec, [sample], None if row is None else {sample.id: row})
-    return known.item("", sample.reason)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import JudgeRecord, Sample
+from reelbench.registry.records import JudgeRecord
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -58,12 +58,8 @@ class Rejudged(Record):
 class Rejudge:
     """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
 
-    Args:
-        number: Items to draw; all where there are fewer.
-        options: The judge's server, key, budget and prices; what the result records decides on model, prompts,
-            temperature and votes.
-        seed: Of the draw. It is the asker's: who submits can't know which items are drawn.
-        note: Called with each line that the user should know.
+    The seed is the asker's: who submits can't know which items are drawn. `options` say the judge's server, key, budget
+    and prices; what the result records decides on model, prompts, temperature and votes.
     """
 
     def __init__(
@@ -91,7 +87,9 @@ class Rejudge:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
         if rows_here is None:
             raise InputError(f"--rejudge: the questions of {spec.id} are not here; fetch or give its data")
-        drawn = self._drawn(verified.samples, str(result.provenance.samples_sha256))
+        judged = [s for s in verified.samples if s.state == "scored" and not needs_no_judge(s.text)]
+        draw = random.Random(f"{self._seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
+        drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self._number, len(judged)))
         items = [sample.item(rows_here[sample.id]["question"], None) for sample in drawn]
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
             judges = [self._as_asked(member, Path(folder)) for member in record.panel or [record]]
@@ -117,10 +115,15 @@ class Rejudge:
         )
 
     def _as_asked(self, record: JudgeRecord, folder: Path) -> "JudgeOptions":
+        prompts = record.prompt if record.prompt in ("reelbench", "official") else self._options.prompts
+        if Path(prompts).name != record.prompt:
+            raise InputError(
+                f"--rejudge: the judge was asked with {record.prompt!r}; give that file with --judge-prompts"
+            )
         return replace(
             self._options,
             model=record.requested,
-            prompts=self._prompts(record.prompt),
+            prompts=prompts,
             temperature="none" if record.temperature is None else record.temperature,
             extra=record.extra or {},
             votes=record.votes,
@@ -129,14 +132,3 @@ class Rejudge:
             # A cache of its own: replies that are kept already are what is in doubt.
             cache=folder / "judge.sqlite",
         )
-
-    def _drawn(self, samples: list[Sample], digest: str) -> list[Sample]:
-        judged = sorted((s for s in samples if s.state == "scored" and not needs_no_judge(s.text)), key=lambda s: s.id)
-        return random.Random(f"{self._seed}:{digest}").sample(judged, min(self._number, len(judged)))  # noqa: S311
-
-    def _prompts(self, recorded: str) -> str:
-        if recorded in ("reelbench", "official"):
-            return recorded
-        if Path(self._options.prompts).name == recorded:
-            return self._options.prompts
-        raise InputError(f"--rejudge: the judge was asked with {recorded!r}; give that file with --judge-prompts")

@@ -26,7 +26,7 @@ from reelbench.llm.budget import Budget
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import UNANSWERED, Reason
-from reelbench.registry.records import Item, Result, Sample
+from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.strata import Strata
 from reelbench.scoring import aggregation, result_files
@@ -41,18 +41,13 @@ class StoredAnswers:
 
     Attributes:
         spec: Their benchmark.
-        by_others: The results by other judges, from the oldest on.
+        source: The newest result by another judge: what it says of the model and the data holds for the new one.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
     """
 
     spec: BenchmarkSpec
-    by_others: Sequence[StoredResult]
+    source: StoredResult
     wanted: frozenset[str] = frozenset()
-
-    @property
-    def source(self) -> StoredResult:
-        """The newest result by another judge: what its record says of the model and the data holds for the new one."""
-        return self.by_others[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +63,9 @@ class Rejudged:
 class Rejudgement:
     """Judges the answers of a store anew.
 
-    Args:
-        store: The results store.
-        options: The new judge.
-        sample: Judge so many answers of each result only, the same questions of each; None judges all.
-        per: Judge so many of each label of a field only, in the place of `sample`.
-        note: Called with each line that the user should know.
-        bar: Shows how far judging is.
-
-    Attributes:
-        answers: The answers that other judges have scored.
-        refused: A line for each result whose answers turned out not to be judgeable here.
-
-    Raises:
-        InputError: There is no store, or nothing judged in it.
+    `sample` judges so many answers of each result only, the same questions of each, `per` so many of each label of a
+    field. `answers` are those that other judges have scored, `refused` has a line for each result whose answers turned
+    out not to be judgeable here. InputError where there is no store, or nothing judged in it.
     """
 
     def __init__(
@@ -105,7 +89,10 @@ class Rejudgement:
         self._known = KnownRows()
         self._asked: dict[str, object] = {}
         self.refused: list[str] = []
-        self.answers = list(self._planned())
+        self.answers = [
+            StoredAnswers(spec, others[-1], self._wanted(spec, result_files.read_samples(others[-1].folder), new))
+            for spec, others, new in self._by_answers()
+        ]
         if not self.answers:
             raise InputError(f"{store}: no result in it was scored by another judge than {options.name}")
 
@@ -137,21 +124,13 @@ class Rejudgement:
             spec = results[-1].benchmark
             if spec is None or spec.judge is None:
                 continue
-            new = [one for one in results if self._is_new(spec, one.result)]
+            if spec.id not in self._asked:
+                self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
+            asked = self._asked[spec.id]
+            new = [one for one in results if one.result.judge is not None and asked_of(one.result.judge) == asked]
             others = [one for one in results if one not in new]
             if others:
                 yield spec, others, new[-1] if new else None
-
-    def _is_new(self, spec: BenchmarkSpec, result: Result) -> bool:
-        """Whether a result was judged by the new judge, asked in the same way."""
-        if spec.id not in self._asked:
-            self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
-        return result.judge is not None and asked_of(result.judge) == self._asked[spec.id]
-
-    def _planned(self) -> Iterator[StoredAnswers]:
-        for spec, others, new in self._by_answers():
-            samples = result_files.read_samples(others[-1].folder)
-            yield StoredAnswers(spec, others, self._wanted(spec, samples, new))
 
     def _wanted(self, spec: BenchmarkSpec, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""

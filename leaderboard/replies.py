@@ -38,14 +38,26 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
     if len(digest) != _SHA256 or not set(digest) <= set("0123456789abcdef"):
         yield f"judge.prompt_sha256 is {digest[:80]!r}, which is not a sha256"
         return
-    yield from _panel_record_problems(record)
-    if record.votes < 1 or (record.votes == 1) != (record.vote_rule == "single"):
-        yield f"judge.votes is {record.votes} with vote_rule {record.vote_rule}"
-    if record.prompt == "official" and spec.judge.official_prompts is None:
-        yield f"judge.prompt is official, and {spec.id}'s owners publish none"
-    pinned = _pinned(spec, record)
-    if pinned and pinned != digest and (record.prompt == "official" or pinned[:_PREFIX] == digest[:_PREFIX]):
-        yield f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}"
+    official, names = record.prompt == "official", [member.requested for member in record.panel or ()]
+    prompts = spec.judge.official_prompts if official else _own_prompts(spec, record)
+    pinned = (prompts and prompts.sha256) or digest
+    single = record.votes == 1
+    several = 1 < len(names) == len(set(names)) and ",".join(sorted(names)) == record.requested
+    panel = ", ".join(names) or "empty"
+    wrong = {
+        f"judge.requested is {record.requested!r}, its panel is {panel}": record.panel is not None and not several,
+        "judge.panel_rule is not stated": record.panel is not None and record.panel_rule is None,
+        f"judge.votes is {record.votes} with vote_rule {record.vote_rule}": record.votes < 1
+        or single != (record.vote_rule == "single"),
+        f"judge.prompt is official, and {spec.id}'s owners publish none": official and prompts is None,
+        f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}": pinned != digest
+        and (official or pinned[:_PREFIX] == digest[:_PREFIX]),
+    }
+    yield from (line for line, applies in wrong.items() if applies)
+    for member in record.panel or ():
+        for name in ("prompt", "prompt_sha256", "votes", "vote_rule"):
+            if getattr(member, name) != getattr(record, name):
+                yield f"judge.panel: {member.requested} has {name} {getattr(member, name)!r}, the panel another"
 
 
 def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]) -> Iterator[str]:
@@ -59,29 +71,6 @@ def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Seq
         yield from metric_differences(
             f"judge.panel.{member.requested}.metrics", member.metrics or {}, anew.metrics or {}
         )
-
-
-def _panel_record_problems(record: JudgeRecord) -> Iterator[str]:
-    members = record.panel
-    if members is None:
-        return
-    names = [member.requested for member in members]
-    if len(set(names)) < 2 or len(set(names)) < len(names) or ",".join(sorted(names)) != record.requested:  # noqa: PLR2004
-        yield f"judge.requested is {record.requested!r}, its panel is {', '.join(names) or 'empty'}"
-    if record.panel_rule is None:
-        yield "judge.panel_rule is not stated"
-    for member in members:
-        for name in ("prompt", "prompt_sha256", "votes", "vote_rule"):
-            if getattr(member, name) != getattr(record, name):
-                yield f"judge.panel: {member.requested} has {name} {getattr(member, name)!r}, the panel another"
-
-
-def _pinned(spec: BenchmarkSpec, record: JudgeRecord) -> str | None:
-    """The hash of the prompt set that a record names, where it is known."""
-    if record.prompt == "official" and spec.judge and spec.judge.official_prompts:
-        return spec.judge.official_prompts.sha256
-    prompts = _own_prompts(spec, record)
-    return prompts.sha256 if prompts else None
 
 
 def _own_prompts(spec: BenchmarkSpec, record: JudgeRecord) -> "PromptSet | None":
@@ -120,8 +109,9 @@ class Replies:
                 yield f"{where}: judged, though it is unscored ({sample.reason})"
             return
         yield from self._out_of_place(judge, record, sample)
+        bare = takes_bare_integer(record.prompt, judge)
         for reply in sample.judge_replies:
-            if reply.score != (read := self._parsed(judge, record, reply)):
+            if reply.score != (read := parse_score(reply.raw, judge.low, judge.high, bare_integer=bare)):
                 yield (
                     f"{where}: the judge's reply on {reply.criterion} is recorded as {reply.score}, "
                     f"its text reads {read}"
@@ -155,9 +145,6 @@ class Replies:
             in_order = [reply.attempt for reply in replies] == list(range(len(replies)))
             if not in_order or any(reply.score is not None for reply in replies[:-1]):
                 yield f"{where}: of its replies on {criterion}, vote {vote}, some are missing or were put in"
-
-    def _parsed(self, judge: JudgeSpec, record: JudgeRecord, reply: JudgeReply) -> int | None:
-        return parse_score(reply.raw, judge.low, judge.high, bare_integer=takes_bare_integer(record.prompt, judge))
 
     def _keys(self, judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
         """A reply's key is made from the messages that asked for it, so another item's reply shows."""

@@ -4,7 +4,7 @@ A result states the version of the rules by which its answers were read. Of an o
 what the same answers come to today; its folder stays as it is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.registry.data.loading import imported
@@ -24,27 +24,13 @@ def is_current(result: Result) -> bool:
     return result.answers == answers.VERSION
 
 
-def problems(result: Result) -> Iterator[str]:
-    """Yield what is wrong with the version that a result states."""
-    if not 1 <= result.answers <= answers.VERSION:
-        yield (
-            f"answers is {result.answers}, and this version of Reelbench knows how versions 1 to {answers.VERSION} "
-            "read answers; score its predictions again, with this version"
-        )
-
-
 def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None) -> Mapping[str, Any]:
-    """Return today's reading of a sample's answer, for the parts of `parsed` for which that can be told."""
-    if sample.option_scores is None:
-        return reading(spec, sample, row)
-    return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
-
-
-def reading(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Mapping[str, Any]:
-    """Return the reading of a sample's prediction, for the parts of `parsed` for which that can be told.
+    """Return today's reading of a sample's answer, for the parts of `parsed` for which that can be told.
 
     A letter in free text can't be told without the options, which stand in the row.
     """
+    if sample.option_scores is not None:
+        return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
     prediction, parsed = sample.prediction, sample.parsed or {}
     read = answers.reread(
         spec, prediction, row["options"] if row and "options" in row else None, (row or {}).get("duration")
@@ -69,40 +55,25 @@ def read_today(
 ) -> list[Sample] | None:
     """Return an older result's samples as today's rules read and score them.
 
-    A judged answer of which other words count today was never judged: its item becomes unscored.
-
-    Args:
-        spec: The benchmark.
-        result: The result, which holds.
-        samples: Its samples.
-        rows: The benchmark's rows by id, where they are on this machine.
-
-    Returns:
-        The samples; None where an answer can't be read here, since the options stand in data that is not here.
+    A judged answer of which other words count today was never judged: its item becomes unscored. None where an answer
+    can't be read here, since the options stand in `rows`, the benchmark's by id, and these are not here.
     """
-    again = []
-    for sample in samples:
-        if sample.prediction is None or sample.reason in UNANSWERED:
-            again.append(sample)
-        elif (current := _read_today(spec, result.settings, sample, (rows or {}).get(sample.id))) is not None:
-            again.append(current)
-        else:
-            return None
-    return again
-
-
-def _read_today(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None) -> Sample | None:
-    if spec.row_kind == "open":
-        parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
-    else:
-        parsed = dict(read_again(spec, settings, sample, row))
-        if parsed.keys() != (sample.parsed or {}).keys():
-            return None
-    current = sample.model_copy(update={"parsed": parsed})
+    again = list(samples)
     criteria = spec.judge.criteria if spec.judge else ()
-    judged = {name: score for name, score in sample.scores.items() if name in criteria}
-    update: dict[str, Any] = {"flags": flags(current)}
-    if judged and current.text != sample.text:
-        judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
-    update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
-    return current.model_copy(update=update)
+    for place, sample in enumerate(samples):
+        if sample.prediction is None or sample.reason in UNANSWERED:
+            continue
+        if spec.row_kind == "open":
+            parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
+        else:
+            parsed = dict(read_again(spec, result.settings, sample, (rows or {}).get(sample.id)))
+            if parsed.keys() != (sample.parsed or {}).keys():
+                return None
+        current = sample.model_copy(update={"parsed": parsed})
+        judged = {name: score for name, score in sample.scores.items() if name in criteria}
+        update: dict[str, Any] = {"flags": flags(current)}
+        if judged and current.text != sample.text:
+            judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
+        update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
+        again[place] = current.model_copy(update=update)
+    return again

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import bridge, columns, headline, overall, ranking
+from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
@@ -73,12 +73,8 @@ def write(
 ) -> None:
     """Write the site's files to an empty folder.
 
-    Args:
-        board: What it shows.
-        out: The folder.
-        workers: What shares the work.
-        private: Whether only the user's own people will see it; else samples of data without a licence are withheld.
-        dataset: The results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
+    Samples of data without a licence are withheld unless it is `private`, which is seen by the user's own people alone.
+    `dataset` is the results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
     """
     for name in ASSETS:
         text = _lean(name, _asset(name))
@@ -92,12 +88,15 @@ def write(
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{_digest(group.id)}"
-        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
+        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n")
     if workers.alone(len(board.entries)):
         for entry in board.entries:
             _write_run(data, private, (board.specs[entry.group.benchmark], entry))
     else:
-        runs = [(board.specs[entry.group.benchmark], _without_rows(entry)) for entry in board.entries]
+        runs = []
+        for entry in board.entries:  # the data's rows are nothing that a worker needs
+            stored = entry.stored and replace(entry.stored, rows=None)
+            runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
         for _ in workers.map(partial(_write_run, data.absolute(), private), runs):
             pass
     downloads = out / "downloads"
@@ -189,7 +188,7 @@ def document(board: Board) -> dict[str, Any]:
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
         "headline": headline.of_board(board),
-        "rules": f"{ranking.RULES}\n\n{overall.RULES}",
+        "rules": ranking.rules(),
         "units": units(),
         "columns": [
             {field.name: getattr(column, field.name) for field in fields(column) if field.name != "get"}
@@ -232,8 +231,11 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
-            "shortcuts": _shortcuts(board, group),
-            "relations": bridge.relations(board.spec(group), board.bridges, group),
+            "shortcuts": {
+                column: share | {"v": [_short(number) for number in share["v"]]}
+                for column, share in board.shares(group).items()
+            },
+            "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
@@ -242,21 +244,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
-    """Return the share of a group's questions that need no watching: column -> runs, percentage and its interval."""
-    shares: dict[str, dict[str, Any]] = {}
-    found = board.shortcuts.get(group)
-    if found is None:
-        return shares
-    for column in found.tallies:
-        share = found.share(column)
-        if share.value is not None:
-            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
-            shares[column] = {"runs": found.runs[column], "v": numbers}
-    return shares
-
-
-def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
+def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
     rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
     found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
@@ -307,17 +295,9 @@ def _per_item(spec: BenchmarkSpec) -> list[tuple[str, float]]:
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "title": metric.title,
-        "about": metric.about,
-        "cite": metric.cite,
-        "unit": metric.unit,
-        "low": metric.low,
-        "high": metric.high,
-        "parts": metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else (),
-        "of_corpus": isinstance(metric.aggregate, Corpus),
-    }
+    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit", "low", "high")}
+    parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
+    return stated | {"parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
 
 
 def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
@@ -325,18 +305,15 @@ def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
     row = {
         "id": chunk_name(entry),
         "group": group,
-        **{column.id: _plain(column.value(board, entry)) for column in columns.COLUMNS if not column.of_group},
+        **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
         "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
         "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
         "links": entry.about.links,
         "n": frame_count(entry.frames),
         "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
     }
-    return {name: value for name, value in row.items() if value not in (None, "")}
-
-
-def _plain(content: object) -> object:
-    return _short(content) if isinstance(content, float) else content
+    short = {name: _short(value) if isinstance(value, float) else value for name, value in row.items()}
+    return {name: value for name, value in short.items() if value not in (None, "")}
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:
@@ -361,21 +338,14 @@ def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
-def _without_rows(entry: BoardEntry) -> BoardEntry:
-    return entry if entry.stored is None else replace(entry, stored=replace(entry.stored, rows=None))
-
-
 def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:
     spec, entry = of
     name = chunk_name(entry)
-    run: dict[str, Any] = {
-        "breakdowns": breakdowns(entry.breakdowns),
-        "samples": 0,
-    }
+    run: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     if entry.stored is not None:
         run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
-        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or False
+        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or entry.stored.withheld or False
         # A run's samples are shown once, with its row on all of its videos.
         shown = (
             ()

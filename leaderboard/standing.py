@@ -27,8 +27,6 @@ class Standing:
         metrics: Where `unscored` items lack a score, lower bounds, each with an interval that runs from its own low end
             to the upper bound's high end.
         breakdowns: Of the scored items alone.
-        items: All of them.
-        scored: Items with a score.
         unread: Items that are scored as wrong because their answer can't be read.
         unscored: Items that are counted at the scale's lowest.
         lowest: The primary metric, where items lack a score, with the lower bound's own interval.
@@ -54,17 +52,17 @@ class Standing:
 
 def ranked_samples(stored: StoredResult) -> list[Sample]:
     """Return a result's samples as today's rules read them; as they were read where that can't be done here."""
-    samples = _read(stored)
-    return samples if rereading.is_current(stored.result) else _read_again(stored, samples) or samples
+    samples, again = _read(stored)
+    return again or samples
 
 
-def _read_again(stored: StoredResult, samples: Sequence[Sample]) -> list[Sample] | None:
-    return rereading.read_today(stored.spec, stored.result, samples, stored.rows)
-
-
-def _read(stored: StoredResult) -> list[Sample]:
+def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
+    """Return a result's samples as it has them, and as today's rules read them; None where that can't be done here."""
     only = stored.videos
-    return [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
+    samples = [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
+    if rereading.is_current(stored.result):
+        return samples, samples
+    return samples, rereading.read_today(stored.spec, stored.result, samples, stored.rows)
 
 
 def standing(stored: StoredResult) -> Standing:
@@ -76,36 +74,32 @@ def standing(stored: StoredResult) -> Standing:
     shown = Standing(result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed)
     if rereading.is_current(result) and not counts.unscored and stored.videos is None:
         return replace(shown, unranked="; ".join(why) or None)
-    samples = _read(stored)
-    again = samples if rereading.is_current(result) else _read_again(stored, samples)
+    samples, again = _read(stored)
     if stored.videos is not None or (again is not None and again != samples):
-        shown = _as_read_today(spec, stored, again or samples, shown)
+        samples = again or samples
+        # What follows from the answers; text overlap, which is of words alone, stays.
+        metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=result.interval)
+        shown = Standing(
+            shown.metrics | metrics if stored.videos is None else metrics,
+            breakdowns,
+            items=len(samples),
+            scored=sum(sample.state == "scored" for sample in samples),
+            unread=sum("parse_failed" in sample.flags for sample in samples),
+        )
     if again is None:
         shown = replace(shown, readers=result.answers)
-    samples = again or samples
     left_out = sum(map(is_left_out, samples))
-    missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
     if left_out and not stored.check.partial and shown.metrics:
         shown, more = _bounded(spec, samples, shown, left_out)
         why += more
+    media = None
+    if missing := sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING):
+        # Two runs that lack the same items share a table.
+        digest = sha256_of_names(missing)
+        media = f"media of {len(samples) - len(missing)} of {len(samples)} items @{digest[:8]}"
     had, asked = len(videos_had(samples)), len(videos_asked(samples))
     return replace(
-        shown,
-        media=_media(len(samples), missing),
-        videos=f"{had} of {asked}" if had < asked else None,
-        unranked="; ".join(why) or None,
-    )
-
-
-def _as_read_today(spec: BenchmarkSpec, stored: StoredResult, samples: Sequence[Sample], stated: Standing) -> Standing:
-    """Compute again what follows from the answers; text overlap, which is of words alone, stays."""
-    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=stored.result.interval)
-    return Standing(
-        stated.metrics | metrics if stored.videos is None else metrics,
-        breakdowns,
-        items=len(samples),
-        scored=sum(sample.state == "scored" for sample in samples),
-        unread=sum("parse_failed" in sample.flags for sample in samples),
+        shown, media=media, videos=f"{had} of {asked}" if had < asked else None, unranked="; ".join(why) or None
     )
 
 
@@ -127,14 +121,6 @@ def _bounded(
         if metric == spec.primary:
             lowest = bounds.lower
     return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest), []
-
-
-def _media(items: int, missing: Sequence[str]) -> str | None:
-    """Name the part of the items that had their media: two runs that lack the same ones share a table."""
-    if not missing:
-        return None
-    digest = sha256_of_names(missing)
-    return f"media of {items - len(missing)} of {items} items @{digest[:8]}"
 
 
 def stated_score(metric: Metric, stored: StoredResult, shown: Standing) -> float | None:

@@ -13,18 +13,19 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
 from reelbench.leaderboard.differences import MismatchError
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
-from reelbench.leaderboard.identity import key_of, keys_of
+from reelbench.leaderboard.identity import answers_key, key_of, keys_of
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
@@ -32,12 +33,15 @@ from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
-from reelbench.registry.records import About, Counts, Metrics, Result
+from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
+
+FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, CHECK_FILE, calibration_file.FILE)
+"""Of a result's folder; people's scores of some answers are not always there."""
 
 _DEPTH = 4  # folders in a key
 
@@ -46,11 +50,9 @@ Outcome = Literal["added", "same", "replaced", "older", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of one folder.
+    """What came of one folder; `same` where it was checked alone, and holds.
 
     Attributes:
-        source: The folder.
-        outcome: What was done with it; `same` where it was checked alone, and holds.
         place: Where it lies in the store.
         why: The reason where it was refused or not taken, else what to know of it.
         check: Of a result that was checked alone: what holds.
@@ -85,13 +87,11 @@ class StoredResult:
 
     Attributes:
         key: Its folder in the store.
-        folder: Where that is.
-        result: As it states itself.
-        check: What was verified of it.
         benchmark: Its benchmark, as `discovery.spec_of` has it; None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
+        withheld: Why its samples are not here, where the row is kept as it was published (`leaderboard.withheld`).
     """
 
     key: str
@@ -102,6 +102,7 @@ class StoredResult:
     differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
+    withheld: str | None = None
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -114,8 +115,7 @@ class StoredResult:
         return Filed.of(self.key, self.folder, self.result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """A folder that was handed in, and its result where that can be read: it is parsed this once."""
 
     folder: Path
@@ -123,18 +123,13 @@ class _Given:
 
 
 def add(
-    path: Path,
-    store: Path,
-    *,
-    rejudge: Rejudge | None = None,
-    about: About | None = None,
-    workers: Workers = ALLOTTED,
+    path: Path, store: Path, *, rejudge: Rejudge | None = None, about: About | None = None, workers: Workers = ALLOTTED
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 
     Args:
         path: A folder with results.
-        store: The results store; made where it is not there.
+        store: Made where it is not there.
         rejudge: Asks the judges of judged results again, about a few items each.
         about: What is said of the model of all these results; refused where it contradicts one.
         workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
@@ -144,18 +139,15 @@ def add(
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
     done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
-    return list(_told_apart(done, store))
-
-
-def _told_apart(done: Sequence[Added], store: Path) -> Iterator[Added]:
-    """Yield what came of folders, with what sets a filed result apart from those that were filed first."""
+    # What sets a filed result apart from those that were filed first is told as well.
     of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
     folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
     filed = {folder: one for folder in folders if (one := Filed.read(folder)) is not None}
     first = FirstFiled(filed.values())
-    for one in done:
-        differs = first.differs(filed[one.place]) if one.place in filed else None
-        yield replace(one, why="; ".join(filter(None, (one.why, differs and f"a table of its own: {differs}"))))
+    for number, one in enumerate(done):
+        if one.place in filed and (differs := first.differs(filed[one.place])):
+            done[number] = replace(one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}"))))
+    return done
 
 
 def _read_given(folder: Path) -> _Given:
@@ -169,15 +161,14 @@ def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
     """Return the results without a judge whose same answers another folder has judged: only that one is filed."""
     unjudged: dict[str, list[Path]] = defaultdict(list)
     judged: dict[str, Path] = {}
-    for each in given if len(given) > 1 else ():
-        spec = known_spec(each.result) if each.result else None
-        if each.result is None or spec is None or spec.judge is None:
+    for folder, result in given if len(given) > 1 else ():
+        spec = known_spec(result) if result else None
+        if result is None or spec is None or spec.judge is None:
             continue
-        answers = key_of(each.result.model_copy(update={"judge": None}))
-        if each.result.judge is None:
-            unjudged[answers].append(each.folder)
+        if result.judge is None:
+            unjudged[answers_key(result)].append(folder)
         else:
-            judged[answers] = each.folder
+            judged[answers_key(result)] = folder
     return {
         folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
         for answers, folders in unjudged.items()
@@ -252,23 +243,19 @@ def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Worker
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
         return
-    # Each worker reads its results anew, which takes it less than to be sent them.
-    folders = {each.folder: each for each in given}
-    places = {folder: _place(each) for folder, each in folders.items()}
-    for added in workers.map(partial(_afresh, work), list(folders), by=places.__getitem__):
-        yield replace(added, result=folders[added.source].result)
+    # Each worker reads its results anew, which takes it less than to be sent them; results of which one takes the
+    # other's place go to one of them.
+    results = dict(given)
+    places: dict[Path, Hashable] = {folder: folder for folder in results}
+    for folder, result in given:
+        with suppress(Exception):  # said when it is its turn
+            places[folder] = key_of(result) if result is not None else folder
+    for added in workers.map(partial(_afresh, work), list(results), by=places.__getitem__):
+        yield replace(added, result=results[added.source])
 
 
 def _afresh(work: Callable[..., Added], folder: Path) -> Added:
     return replace(work(_read_given(folder)), result=None)
-
-
-def _place(given: _Given) -> Hashable:
-    """Return the key of results of which one takes the other's place; the folder where that is not known."""
-    try:
-        return key_of(given.result) if given.result is not None else given.folder
-    except Exception:  # noqa: BLE001 - said when it is its turn
-        return given.folder
 
 
 _known = KnownRows()
@@ -280,17 +267,15 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
-    _refuse_unanswered(given.folder, verified.result.counts)
+    counts = verified.result.counts
+    if counts.items and not aggregation.answered(counts):
+        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
+        raise InputError(
+            f"{given.folder}: no question has an answer ({shown}), so there is nothing to file; run it again"
+        )
     result = verified.result if about is None else _with_about(verified.result, about)
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
-
-
-def _refuse_unanswered(folder: Path, counts: Counts) -> None:
-    """Raise InputError where no question has an answer: such a result says nothing of its model."""
-    if counts.items and not aggregation.answered(counts):
-        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
-        raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
 
 
 def place_of(result: Result, store: Path) -> Path:
@@ -337,18 +322,13 @@ def _with_about(result: Result, about: About) -> Result:
     return result.model_copy(update={"model": model, "settings": settings})
 
 
-def _with_arguments(result: Result, change: Callable[[Any], Any]) -> Result:
-    """Return a result with its model's arguments and what it was generated with as `change` makes them."""
-    model = result.model.model_copy(update={"args": change(result.model.args)})
-    settings = result.settings.model_copy(update={"generation": change(result.settings.generation)})
-    return result.model_copy(update={"model": model, "settings": settings})
-
-
 def public(result: Result) -> Result:
     """Return a result without the paths of the machine that made it: of each its last part."""
     source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
     benchmark = result.benchmark.model_copy(update={"source": source})
-    return _with_arguments(result, without_folders).model_copy(update={"benchmark": benchmark})
+    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
+    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
+    return result.model_copy(update={"benchmark": benchmark, "model": model, "settings": settings})
 
 
 def _calibration(folder: Path) -> str | None:
@@ -415,14 +395,8 @@ def read(
 ) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
-    Args:
-        store: The results store.
-        workers: Who reads.
-        left_out: Called with the key of each result that can't be read, and why; without it that is raised.
-        benchmarks: Only results on these are read.
-
-    Raises:
-        InputError: There is no store, a file in it was changed after it was checked, or is a link.
+    With `benchmarks` only results on these are read. `left_out` is called with the key of each result that can't be
+    read, and why; without it that is raised: InputError, too, where there is no store.
     """
     paths, known = _checks(store), KnownRows()
     if benchmarks is not None:
@@ -457,11 +431,25 @@ def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
 
 
 def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:
-    """Read likewise, or return why that can't be done."""
+    """Read the result beside a check, and the check as it holds today; or return why that can't be done."""
+    folder = path.parent
     try:
-        return _read_stored(path, store, known)
+        _refuse_links(path, store)
+        check = read_check(path)
+        of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
+        if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
+            of_file[calibration_file.FILE] = str(check.calibration_sha256)
+        for name, digest in of_file.items():
+            _refuse_links(folder / name, store)
+            if not (folder / name).is_file() or sha256_of(folder / name) != digest:
+                return (
+                    f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
+                    f"add {folder} --store {store}` or delete the folder"
+                )
+        result = result_files.read(folder)
+        return result, revalidate(check, result, folder, known or _known)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
-        return refusal_of(path.parent, error)
+        return refusal_of(folder, error)
 
 
 def refusal_of(folder: Path, error: Exception) -> str:
@@ -469,25 +457,6 @@ def refusal_of(folder: Path, error: Exception) -> str:
     if isinstance(error, ReelbenchError):
         return str(error) if str(folder) in str(error) else f"{folder}: {error}"
     return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
-
-
-def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check]:
-    """Read the result beside a check, and the check as it holds today."""
-    folder = path.parent
-    _refuse_links(path, store)
-    check = read_check(path)
-    of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
-    if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
-        of_file[calibration_file.FILE] = str(check.calibration_sha256)
-    for name, digest in of_file.items():
-        _refuse_links(folder / name, store)
-        if not (folder / name).is_file() or sha256_of(folder / name) != digest:
-            raise InputError(
-                f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
-                f"add {folder} --store {store}` or delete the folder"
-            )
-    result = result_files.read(folder)
-    return result, revalidate(check, result, folder, known or _known)
 
 
 def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:

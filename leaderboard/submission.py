@@ -5,7 +5,9 @@ answers to the same questions, pair by pair. `submission_page` writes it as Mark
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,14 +43,10 @@ _AS_STATED: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row of the same table.
+    """A row of the same table, and why it is here: replaced, the table's best, the next one above or below.
 
-    Attributes:
-        place: Why it is here: replaced by the submission, the table's best, the next one above or below.
-        key: Its key in the store.
-        model: Its model.
-        value: Its primary metric.
-        paired: The submission minus it, in the primary metric, on the questions that both answered; None without any.
+    `value` is its primary metric; `paired` the submission minus it on the questions that both answered, None without
+    any.
     """
 
     place: Place
@@ -60,14 +58,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedResult:
-    """One result that was handed in.
+    """One result that was handed in, as it states itself; what can't be read or known of it is None.
 
     Attributes:
-        folder: Where it lies.
         verdict: Whether it holds; `partial` holds, and is never ranked.
         why: Why it is refused or partial.
-        result: As it states itself; None where that can't be read.
-        spec: Its benchmark; None where there is no such one.
         key: Its place in a store.
         table: The rows that it would stand among, in words.
         differs: How it was asked or scored otherwise than what was filed first of its benchmark, and stands apart.
@@ -156,25 +151,14 @@ def read(
 ) -> tuple[SubmittedResult, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
-    Args:
-        checked: What `store.check` gave.
-        against: The store whose rows they are compared with.
-        below: Folder that theirs are named from.
-        left_out: Called with the key of each row of the store that can't be read, and why.
-        is_of: Whether who hands them in is of an organisation; None where nobody knows who that is.
-
-    Raises:
-        InputError: The store can't be read.
+    They are compared with the rows of the store `against` (InputError where it can't be read), and their folders named
+    from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
+    hands them in is of an organisation, None where nobody knows who that is.
     """
     tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None}, left_out)
-    of_all = [
-        replace(
-            _submission_or_refused(added, tables, is_of),
-            folder=added.source.relative_to(below) if below else added.source,
-        )
-        for added in checked
-    ]
-    return tuple(sorted(of_all, key=lambda submission: submission.verdict != "refused"))
+    of_all = [_submission_or_refused(added, tables, is_of) for added in checked]
+    named = [replace(one, folder=one.folder.relative_to(below) if below else one.folder) for one in of_all]
+    return tuple(sorted(named, key=lambda submission: submission.verdict != "refused"))
 
 
 class _Tables:
@@ -187,14 +171,10 @@ class _Tables:
         self.rows_here = KnownRows()
         kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
         self.first = FirstFiled(one.filed for one in kept)
-        for entry in entries.run_entries(kept, left_out):
-            self._add(entry)
-        for spec in discovery.specs().values() if path is not None else ():
-            for entry in entries.published_entries(spec) if spec.id in benchmarks else ():
-                self._add(entry)
-
-    def _add(self, entry: BoardEntry) -> None:
-        self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
+        specs = [spec for spec in discovery.specs().values() if path is not None and spec.id in benchmarks]
+        published = chain.from_iterable(map(entries.published_entries, specs))
+        for entry in chain(entries.run_entries(kept, left_out), published):
+            self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
 
     def leave_out_unreadable(self) -> bool:
         """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""
@@ -293,7 +273,10 @@ def _near(
     if replaced is not None and (score := metric_value(replaced.metrics, primary)) is not None:
         near.insert(0, ("replaced", (score, replaced)))
     for place, (score, row) in near:
-        paired, pair = _paired(spec, samples, row), noise.pair(entry.key, row.key)
+        paired, pair = None, noise.pair(entry.key, row.key)
+        if row.stored is not None:
+            with suppress(InputError):  # no question was answered by both
+                paired = compare(samples, ranked_samples(row.stored), spec).metrics.get(primary)
         if paired is not None and pair is not None:  # as the table says it, among all of its pairs
             paired = replace(paired, difference=pair.by, ci95=pair.ci95, p=pair.p)
         yield Near(place, row.key, row.model, score, paired)
@@ -308,14 +291,6 @@ def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Ite
         if now is not None and now.told != pair.told:
             told = "are told apart" if now.told else "can no longer be told apart"
             yield f"{names[a]} and {names[b]} {told} once it is in the table"
-
-
-def _paired(spec: BenchmarkSpec, samples: Sequence[Sample], row: BoardEntry) -> Difference | None:
-    assert row.stored is not None  # noqa: S101 - rows with samples only
-    try:
-        return compare(samples, ranked_samples(row.stored), spec).metrics.get(spec.primary.name)
-    except InputError:  # no question was answered by both
-        return None
 
 
 def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:

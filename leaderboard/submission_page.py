@@ -29,12 +29,7 @@ _LISTED = 20
 _P = 0.001
 
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
-_PLACES = {
-    "replaced": "which it replaces",
-    "best": "best of the table",
-    "above": "next above",
-    "below": "next below",
-}
+_PLACES = {"replaced": "which it replaces", "best": "best of the table", "above": "next above", "below": "next below"}
 
 
 def markdown(report: Report, *, commit: str | None = None) -> str:
@@ -100,35 +95,26 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
     yield f"#### {name}{of}: {_VERDICTS[submission.verdict]}"
     if submission.why:
         yield verbatim(submission.why, _REASON)
-    if submission.metrics:
-        yield _metrics(submission)
+    spec = submission.spec
+    if submission.metrics and spec is not None:
+        lines = []
+        for metric in map(spec.metric, submission.metrics):
+            stated, again = submission.metrics[metric.name]
+            interval = _interval(metric, again.ci95 if again else None)
+            shown = f"**{metric.name}**" if metric == spec.primary else metric.name
+            values = (_value(metric, stated), _value(metric, again), interval)
+            lines.append((shown, metric.in_unit.label, *values, str(again.n) if again else ""))
+        yield table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
     if submission.rank is not None:
         rank, ranked = submission.rank
         where = verbatim(submission.table or "", 2 * _NAME)
         yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
-    if submission.near:
-        yield _near(submission)
+    if submission.near and spec is not None:
+        metric = spec.primary
+        heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
+        yield table(heads, [_row(metric, row) for row in submission.near])
     if submission.missing:
         yield "\n".join(["To know:", "", *(f"- {line}" for line in submission.missing)])
-
-
-def _metrics(submission: SubmittedResult) -> str:
-    assert submission.spec is not None  # noqa: S101 - metrics are a benchmark's
-    lines = []
-    for name, (stated, again) in submission.metrics.items():
-        metric = submission.spec.metric(name)
-        interval = again.ci95 if again else None
-        shown = f"**{name}**" if metric == submission.spec.primary else name
-        values = (_value(metric, stated), _value(metric, again), _interval(metric, interval))
-        lines.append((shown, metric.in_unit.label, *values, str(again.n) if again else ""))
-    return table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
-
-
-def _near(submission: SubmittedResult) -> str:
-    assert submission.spec is not None  # noqa: S101 - rows are a benchmark's
-    metric = submission.spec.primary
-    heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
-    return table(heads, [_row(metric, row) for row in submission.near])
 
 
 def _row(metric: Metric, row: Near) -> tuple[str, ...]:

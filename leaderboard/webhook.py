@@ -11,11 +11,10 @@ import logging
 import re
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.registry import bounded
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 PATH = "/webhooks/check"
 EVERY_S = 3600
+AGAIN_S = (60, 300, 900)
+"""After how long what the Hub broke off is tried again; then with all open ones."""
 _LONGEST_LINE = 300  # characters
 _COMMENTS = "discussion.comment"
 
@@ -35,43 +36,25 @@ Note = Callable[[str], None]
 T = TypeVar("T")
 
 
-class _Event(BaseModel):
-    scope: str
-
-
-class _Repo(BaseModel):
-    type: str
-    name: str
-
-
-class _Discussion(BaseModel):
-    num: int
-    is_pull_request: bool = Field(alias="isPullRequest")
-
-
-class _Ref(BaseModel):
-    ref: str
-
-
 class Payload(BaseModel):
     """What is read of a webhook's payload; the Hub's documentation has all of it."""
 
-    event: _Event
-    repo: _Repo
-    discussion: _Discussion | None = None
-    refs: list[_Ref] = Field(default=[], alias="updatedRefs")
+    scope: str = Field(validation_alias=AliasPath("event", "scope"))
+    kind: str = Field(validation_alias=AliasPath("repo", "type"))
+    repository: str = Field(validation_alias=AliasPath("repo", "name"))
+    number: int = Field(default=0, validation_alias=AliasPath("discussion", "num"))
+    is_pull_request: bool = Field(default=False, validation_alias=AliasPath("discussion", "isPullRequest"))
+    refs: list[dict[str, str | None]] = Field(default=[], validation_alias="updatedRefs")
 
     def pull_requests(self, dataset: str) -> list[int]:
         """Return the numbers of the dataset's pull requests that were opened or changed; comments change none."""
-        if (self.repo.type, self.repo.name) != ("dataset", dataset) or self.event.scope.startswith(_COMMENTS):
+        if (self.kind, self.repository) != ("dataset", dataset) or self.scope.startswith(_COMMENTS):
             return []
-        changed = [int(found[1]) for ref in self.refs if (found := re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.ref))]
-        opened = [self.discussion.num] if self.discussion and self.discussion.is_pull_request else []
-        return [*opened, *changed]
+        refs = [re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.get("ref") or "") for ref in self.refs]
+        return [*([self.number] if self.is_pull_request else []), *(int(found[1]) for found in refs if found)]
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """How long a look at a pull request may take, and how many are looked at at once."""
 
     bounds: Bounds
@@ -93,6 +76,7 @@ class Server:
         self._turns = Turns(len(lanes))
         self._authors: dict[int, str] = {}
         self._asking: set[asyncio.Task[None]] = set()
+        self._failed: dict[int, int] = {}
         self._changed = asyncio.Condition()
 
     def application(self) -> "web.Application":
@@ -119,9 +103,7 @@ class Server:
             return web.json_response({"error": f"not a webhook's payload: {first_line(error)}"}, status=400)
         numbers = payload.pull_requests(self._pull_requests.dataset)
         for number in numbers:
-            task = asyncio.create_task(self._add_by_author(number))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._begin(self._add_by_author(number))
         return web.json_response({"pull_requests": numbers}, status=202)
 
     async def _page(self, _: "web.Request") -> "web.Response":
@@ -177,7 +159,20 @@ class Server:
             if done == "not in time":
                 await self._add(number, author, lane + 1)
             if done is not None:
+                self._failed.pop(number, None)
                 self._note(f"pull request {number}: {done}")
+            elif (times := self._failed.setdefault(number, 0)) < len(AGAIN_S):
+                self._failed[number] += 1
+                self._begin(self._again(number, author, AGAIN_S[times]))
+
+    async def _again(self, number: int, author: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self._add(number, author)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
 
     async def _tried(self, ask: Callable[..., T], *arguments: Any) -> T | None:  # noqa: ANN401
         """Ask the Hub in a thread; what fails is said, and never stops what comes after it."""

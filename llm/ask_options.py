@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
-from reelbench.registry import settings
+from reelbench.registry import bounds, settings
 from reelbench.registry.credentials import refuse_secrets
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
@@ -124,6 +124,7 @@ class AskOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{option}-{name.replace('_', '-')}: {value} is not a number from 1 up")
+        bounds.hold(f"{option}-concurrency", self.concurrency, bounds.CONCURRENCY)
         if not self.cache_patience >= 0:
             raise InputError(f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up")
         if not self.timeout > 0:

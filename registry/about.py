@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def parse(values: Mapping[str, Any], where: str) -> About:
         InputError: A field is not known or not of its kind; `where` names the source.
     """
     try:
-        fields = {name: _READ.get(name, _as_is)(value) for name, value in values.items() if value is not None}
+        fields = {name: _plain(name, value) for name, value in values.items() if value is not None}
         about = About.model_validate(fields)
     except ValidationError as error:
         first, why = error.errors()[0], first_wrong_field(error)
@@ -47,18 +47,15 @@ def parse(values: Mapping[str, Any], where: str) -> About:
         raise InputError(f"{where}: {error}") from None
     for line in _wrong_links(about):
         raise InputError(f"{where}: {line}")
-    if about.released is not None and len(about.released) == len("2025-09-23"):
-        try:
-            date.fromisoformat(about.released)
-        except ValueError:
-            raise InputError(f"{where}: released: {about.released} is not a date") from None
     return about
 
 
 def problems(about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord) -> Iterator[str]:
     """Yield what can't be so of a run, a line each."""
-    if about.revision and model.revision and not _same_commit(about.revision, model.revision):
-        yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
+    if about.revision and model.revision:
+        short, long = sorted((about.revision, model.revision), key=len)
+        if short != long and (len(short) < _SHORT_COMMIT or not long.startswith(short)):
+            yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
     if about.frames and settings.frames.removesuffix(",times=text") not in (*_OPEN, about.frames):
         yield f"about.frames is {about.frames!r}, the run showed {settings.frames!r}"
     people = model.adapter == PEOPLE_ADAPTER
@@ -101,49 +98,26 @@ def check_frames(about: About | None, frames: str) -> None:
     applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
 
 
-def _same_commit(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return one == other or (len(short) >= _SHORT_COMMIT and long.startswith(short))
-
-
 # --- values as people write them -------------------------------------------------------------------------------------
 
 
-def _as_is(given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
-    return given
-
-
-def _count(given: object) -> float:
-    number = _COUNT.fullmatch(str(given).strip())
-    value = math.inf if number is None else float(number[1]) * _FACTORS[number[2].lower()]
-    if math.isinf(value):
-        raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
-    return float(round(value))
-
-
-def _day(given: object) -> object:
-    return str(given) if isinstance(given, int | date) else given
-
-
-def _names(given: object) -> object:
-    return [given] if isinstance(given, str) else given
-
-
-def _links(given: object) -> object:
-    urls = _names(given)
-    if is_array(urls):
-        return {re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls}
-    return given
-
-
-def _frames(given: object) -> str:
-    return str(FrameSampling.parse(str(given)))
-
-
-_READ: dict[str, Callable[[Any], object]] = {
-    "parameters": _count,
-    "released": _day,
-    "trained_on": _names,
-    "links": _links,
-    "frames": _frames,
-}
+def _plain(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
+    """Return a field's value as the record has it, from what people write."""
+    match name:
+        case "parameters":
+            number = _COUNT.fullmatch(str(given).strip())
+            value = math.inf if number is None else float(number[1]) * _FACTORS[number[2].lower()]
+            if math.isinf(value):
+                raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
+            return float(round(value))
+        case "released" if isinstance(given, int | date):
+            return str(given)
+        case "trained_on" if isinstance(given, str):
+            return [given]
+        case "links" if isinstance(given, str) or is_array(given):
+            urls = [given] if isinstance(given, str) else given
+            return {re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls}
+        case "frames":
+            return str(FrameSampling.parse(str(given)))
+        case _:
+            return given

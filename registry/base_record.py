@@ -13,7 +13,6 @@ from pydantic import (
     ValidationError,
     model_serializer,
 )
-from pydantic_core import ErrorDetails
 
 from reelbench.registry import bounds
 from reelbench.registry.credentials import without_secrets
@@ -102,25 +101,19 @@ _SHOWN = 200
 
 def wrong_fields(error: ValidationError) -> list[str]:
     """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
-    return [_line(problem) for problem in error.errors()]
+    places = [(".".join(map(str, problem["loc"]))[:_SHOWN], problem["msg"]) for problem in error.errors()]
+    return [f"{place or 'the object'}: {message}" for place, message in places]
 
 
 def first_wrong_field(error: ValidationError) -> str:
     """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
     first = error.errors()[0]
-    value = "" if first["type"] == "missing" else f" (found {_shown(first['input'])})"
-    return ("field " if first["loc"] else "") + _line(first) + value
-
-
-def _shown(value: object) -> str:
     try:
-        return f"{value!r:.60}"
+        value = f"{first['input']!r:.60}"
     except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no list within lists
-        return f"{type(value).__name__}, too long to be shown"
-
-
-def _line(problem: ErrorDetails) -> str:
-    return f"{'.'.join(map(str, problem['loc']))[:_SHOWN] or 'the object'}: {problem['msg']}"
+        value = f"{type(first['input']).__name__}, too long to be shown"
+    found = "" if first["type"] == "missing" else f" (found {value})"
+    return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
 class Likelihood(Record):

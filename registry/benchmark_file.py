@@ -75,6 +75,10 @@ def formats_module() -> str:
 _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
 
+_STEPS = Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order.")
+_OPTIONAL = {column.name: column for column in (DURATION, _STEPS)}
+"""Columns that rows of any kind may have."""
+
 _DEFAULT_JUDGE = "curve"
 _SHOWN_NAME = 60
 _LAYOUTS = ("videos/{video}", "{video}")
@@ -252,15 +256,25 @@ class _Declaration:
     def spec(self) -> BenchmarkSpec:
         top = self._top
         columns = self._columns()
+        block = top.block("separators")
+        block.only(self._facets)
+        separators = {name: block.required(name) for name in block.values}
         mapping = RowMapping(
             columns=columns,
             answer_is=top.choice("answer_is", AnswerForm),
-            separators=self._separators(),
+            separators=separators,
             options_in_question=self._options_in_question(),
             **self._span_unit(columns),
         )
         languages = top.texts("languages") or ("en",)
-        extras = tuple(self._extra_column(name) for name in self._extras(columns))
+        # Beside the columns of the kind: what the prompt names, and the optional ones that are mapped.
+        given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
+        named = [*self._places(), *(name for name in _OPTIONAL if name in columns)]
+        extras = [
+            _OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
+            for name in dict.fromkeys(named)
+            if name not in given
+        ]
         splits = self._splits()
         first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
@@ -288,7 +302,7 @@ class _Declaration:
             citation=top.text("citation") or "",
             languages=languages,
             row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
-            columns=extras,
+            columns=tuple(extras),
             splits=splits,
             default_split=first,
             file=str(top.path),
@@ -353,11 +367,6 @@ class _Declaration:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
         return {"span_unit": unit or "seconds", "fps": fps}
 
-    def _separators(self) -> dict[str, str]:
-        block = self._top.block("separators")
-        block.only(self._facets)
-        return {name: block.required(name) for name in block.values}
-
     def _places(self) -> list[str]:
         """Return the names of the prompt's places."""
         if self._prompt.suffix == ".json":
@@ -369,19 +378,6 @@ class _Declaration:
             texts = [read_text(self._prompt)]
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
         return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
-
-    def _extras(self, columns: dict[str, Any]) -> list[str]:
-        """Return the columns beside those of the kind: what the prompt names, and the optional ones that are mapped."""
-        given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
-        named = [*self._places(), *(name for name in (DURATION.name, "reasoning") if name in columns)]
-        return [name for name in dict.fromkeys(named) if name not in given]
-
-    def _extra_column(self, name: str) -> Column:
-        if name == DURATION.name:
-            return DURATION
-        if name == "reasoning":
-            return Column(name=name, dtype="list<string>", description="Steps that lead to the answer, in order.")
-        return Column(name=name, dtype="string", description="A column that the prompt names.")
 
     # --- where things are ---
 
@@ -475,36 +471,26 @@ class _Declaration:
         if len(splits) > 1:
             tasks |= {stated[split] or f"{name}_{split}": split for split in splits}
         for task, split in tasks.items():
-            yield TaskSpec(name=task, split=split, twin=self._twin(own.get(split), split))
+            twin = (split in own and own[split].text("twin")) or self._top.text("twin")
+            yield TaskSpec(name=task, split=split, twin=twin.replace("{split}", split) if twin else None)
             mini = "mini" if task == name else f"mini_{split}"
-            if self._has_mini(splits[split].source):
+            files = expected_files(splits[split].source)
+            if any((self._folder / "mini" / Path(file).name).is_file() for file in files):
                 yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
-
-    def _has_mini(self, source: Source) -> bool:
-        names = expected_files(source)
-        return any((self._folder / "mini" / Path(name).name).is_file() for name in names)
-
-    def _twin(self, own: Block | None, split: str) -> str | None:
-        twin = (own and own.text("twin")) or self._top.text("twin")
-        return twin and twin.replace("{split}", split)
 
     # --- how it is scored ---
 
     def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
         if self._kind != "open" and "judge" in self._top.values:
             raise self._top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
-        match self._kind:
-            case "choice":
-                return None, (_ACCURACY,), ("choice",)
-            case "span":
-                return None, (_MIOU, *map(_recall, (0.3, 0.5, 0.7))), ("moment",)
-            case "grounded_choice":
-                return None, (_GROUNDED, _ACCURACY, _MIOU, *map(_recall, (0.3, 0.5))), ("temporal_span", "choice")
-            case "exact":
-                return None, (_EXACT,), ("exact_match",)
-            case "open":
-                judge, metrics = self._judge()
-                return judge, (*metrics, _EXACT), ("llm_judge", "exact_match")
+        scored = _kinds()[self._kind]
+        judge, judged = self._judge() if self._kind == "open" else (None, ())
+        metrics: list[Metric] = []
+        for name in scored["metrics"]:
+            title, column, about = _kinds()["metrics"][name]
+            mean = Mean(column=column, scale=100)
+            metrics.append(Metric(name=name, title=title, unit="percent", aggregate=mean, about=about))
+        return judge, (*judged, *metrics), tuple(scored["kinds"])
 
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
         block = self._top.block("judge")
@@ -518,7 +504,11 @@ class _Declaration:
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
             raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
-        low, high = self._scale(block)
+        scale = block.texts("scale")
+        numbers = [int(end) for end in scale if re.fullmatch(r"\d{1,4}", end)]
+        if len(scale) != 2 or len(numbers) != 2 or numbers[0] >= numbers[1]:  # noqa: PLR2004
+            raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
+        low, high = numbers
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
         return judge, tuple(_judged(criteria, low, high))
 
@@ -534,46 +524,12 @@ class _Declaration:
         judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
         return judge, tuple(_plain_means(owner.metrics))
 
-    def _scale(self, block: Block) -> tuple[int, int]:
-        scale = block.texts("scale")
-        numbers = all(re.fullmatch(r"\d{1,4}", end) for end in scale)
-        if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
-            raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
-        return int(scale[0]), int(scale[1])
 
+@cache
+def _kinds() -> dict[str, Any]:
+    """What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
+    return read_json(Path(__file__).with_name("benchmark_kinds.json"))
 
-def _percentage(name: str, title: str, column: str, about: str) -> Metric:
-    return Metric(name=name, title=title, unit="percent", aggregate=Mean(column=column, scale=100), about=about)
-
-
-def _recall(at: float) -> Metric:
-    return _percentage(
-        f"recall_at_{at}",
-        f"Recall@1, IoU ≥ {at}",
-        f"recall_at_{at}",
-        f"Questions whose spans share {100 * at:g} % or more of what they cover together.",
-    )
-
-
-_ACCURACY = _percentage("accuracy", "Accuracy", "correct", "Questions whose right option was chosen.")
-_EXACT = _percentage(
-    "exact_match",
-    "Exact match",
-    "exact_match",
-    "Answers that are the reference word for word, case and punctuation apart.",
-)
-_MIOU = _percentage(
-    "miou",
-    "mIoU",
-    "iou",
-    "What the true and the predicted span share of what they cover together, averaged over questions.",
-)
-_GROUNDED = _percentage(
-    "accuracy_at_iou_0.5",
-    "Accuracy at IoU ≥ 0.5",
-    "correct_at_iou_0.5",
-    "The option is right, and the spans share half or more of what they cover together.",
-)
 
 _POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}
 
@@ -603,21 +559,16 @@ def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
         if metric.judged and isinstance(metric.aggregate, Mean):
             columns.setdefault(metric.aggregate.column, metric)
     names = {metric.name for metric in columns.values()}
-    for metric in metrics:
-        if metric.judged and isinstance(metric.aggregate, MeanOf) and names >= set(metric.aggregate.metrics):
-            yield _over_all(metric, metric.aggregate)
-    for column, metric in columns.items():
-        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1
-        yield _over_all(metric, Mean(column=column, scale=scale))
-
-
-def _over_all(metric: Metric, aggregate: Mean | MeanOf) -> Metric:
-    return Metric(
-        name=metric.name,
-        title=metric.title.partition(" (")[0],
-        unit=metric.unit,
-        right_from=metric.right_from,
-        aggregate=aggregate,
-        judged=True,
-        about=f"{metric.about.partition('. ')[0].rstrip('.')}.",
-    )
+    means = [metric for metric in metrics if metric.judged and isinstance(metric.aggregate, MeanOf)]
+    for metric in (*means, *columns.values()):
+        how = metric.aggregate
+        if isinstance(how, MeanOf) and not names >= set(how.metrics):
+            continue
+        yield replace(
+            metric,
+            title=metric.title.partition(" (")[0],
+            aggregate=Mean(column=how.column, scale=how.scale) if isinstance(how, Mean) else how,
+            in_breakdowns=True,
+            cite="",
+            about=f"{metric.about.partition('. ')[0].rstrip('.')}.",
+        )

@@ -20,6 +20,10 @@ LABELS = 300
 """Labels of one facet."""
 ITEMS = 200_000
 """Items of a result."""
+PARTS = 100
+"""Metrics, facets, tasks, columns or splits of a declaration, each."""
+WORKERS, CONCURRENCY = 256, 4_096
+"""Processes at once, and calls at once of one model."""
 RESULT_BYTES, SAMPLES_BYTES, SUBMITTED_BYTES = 20_000_000, 2_000_000_000, 200_000_000
 """Size of a `result.json`, of its samples, and of all files of one pull request."""
 

@@ -56,7 +56,21 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
     """
     try:
         _check(document)
-        return _spec(document)
+        splits = {
+            name: SplitSpec(source=FileBeside(path=""), hidden_answers=bool(split.get("hidden_answers")))
+            for name, split in document.get("splits", {}).items()
+        }
+        known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}
+        if judge := known.get("judge"):
+            known["judge"] = {**judge, "official_prompts": None}  # nothing is fetched from where a stranger says
+        return BenchmarkSpec(
+            **known,
+            splits=splits,
+            default_split=next(iter(splits), ""),
+            reader="mapping:",
+            formats=formats_module(),
+            media=(),
+        )
     except (TypeError, AttributeError, LookupError, ValueError) as error:
         raise InputError(f"is not a declaration of a benchmark ({first_line(error)})") from None
 
@@ -68,6 +82,8 @@ def _check(document: dict[str, Any]) -> None:
         bounds.hold(f"characters of {name}", len(str(document.get(name) or "")), bounds.DECLARED_TEXT)
     titled = [document, *(document.get("metrics") or ()), *(document.get("facets") or ())]
     bounds.hold("characters of a title", max(len(str(part.get("title") or "")) for part in titled), bounds.TITLE)
+    for name in (*_PARTS, "splits"):
+        bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}
@@ -78,21 +94,3 @@ def _check(document: dict[str, Any]) -> None:
         options: dict[str, Any] = task.get("options") or {}
         if task.get("prompt") or options.get("locate"):
             raise InputError(f"task {str(task.get('name'))[:80]} names a file, which no result brings")
-
-
-def _spec(document: dict[str, Any]) -> BenchmarkSpec:
-    splits = {
-        name: SplitSpec(source=FileBeside(path=""), hidden_answers=bool(split.get("hidden_answers")))
-        for name, split in document.get("splits", {}).items()
-    }
-    known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}
-    if judge := known.get("judge"):
-        known["judge"] = {**judge, "official_prompts": None}  # nothing is fetched from where a stranger says
-    return BenchmarkSpec(
-        **known,
-        splits=splits,
-        default_split=next(iter(splits), ""),
-        reader="mapping:",
-        formats=formats_module(),
-        media=(),
-    )

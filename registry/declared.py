@@ -3,7 +3,7 @@
 Not pydantic's: that takes as long to import as all the rest of `reelbench list`.
 """
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from types import UnionType
 from typing import Any, Literal, Union, dataclass_transform, get_args, get_origin
@@ -37,7 +37,9 @@ def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
     if origin is Literal and value in inner:
         return value
     if origin in (Union, UnionType):
-        return _taken_by_one(value, inner)
+        for kind_of_it in inner:
+            with suppress(TypeError, InputError):
+                return _taken(value, kind_of_it)
     if origin is tuple and is_array(value):
         return tuple(_taken(part, inner[0]) for part in value)
     if origin is dict and is_object(value):
@@ -48,13 +50,4 @@ def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
         value = float(value)
     if origin is None and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    raise TypeError
-
-
-def _taken_by_one(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
-    for kind in kinds:
-        try:
-            return _taken(value, kind)
-        except (TypeError, InputError):
-            continue
     raise TypeError

@@ -196,6 +196,13 @@ def opened(path: Path | str) -> BenchmarkSpec:
     return spec
 
 
+def opened_files() -> list[str]:
+    """The files of this process's benchmarks that are of no package: a process that works for it opens them too."""
+    if _registry is None:
+        return []
+    return [spec.file for spec in _registry.specs.values() if spec.file and not spec.package]
+
+
 def packages() -> tuple[str, ...]:
     """Return the packages that hold a benchmark, but for those that can't be loaded: that is said once."""
     return registry().packages

@@ -1,7 +1,9 @@
 """What of a language matters here: its code, its words, its signs (its digits: `numerals`)."""
 
+import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 """Languages that put no spaces between words: their words are not counted."""
@@ -9,36 +11,7 @@ UNSPACED_SCRIPTS = "\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u
 """The characters of scripts that are written without spaces, for a pattern's class."""
 
 
-SECONDS: Mapping[str, str] = {
-    "ar": "ثانية",
-    "bn": "সেকেন্ড",
-    "de": "Sekunden",
-    "el": "δευτερόλεπτα",
-    "en": "seconds",
-    "es": "segundos",
-    "fa": "ثانیه",
-    "fr": "secondes",
-    "he": "שניות",
-    "hi": "सेकंड",
-    "id": "detik",
-    "it": "secondi",
-    "ja": "秒",
-    "kn": "ಸೆಕೆಂಡುಗಳು",
-    "ko": "초",
-    "mr": "सेकंद",
-    "nl": "seconden",
-    "pl": "sekund",
-    "pt": "segundos",
-    "ru": "секунд",
-    "sv": "sekunder",
-    "ta": "வினாடிகள்",
-    "te": "సెకన్లు",
-    "th": "วินาที",
-    "tr": "saniye",
-    "uk": "секунд",
-    "vi": "giây",
-    "zh": "秒",
-}
+SECONDS: Mapping[str, str] = json.loads(Path(__file__).with_name("seconds.json").read_text("utf-8"))
 """Language -> its word for seconds, after a number with decimals."""
 
 

@@ -52,8 +52,14 @@ def check(spec: BenchmarkSpec) -> None:
     columns = {column.name for column in rows.columns(spec)} | {"options"}
     for task in spec.tasks:
         known = columns | {"cue"} if task.reasoned else columns
-        for file in (task.prompt or spec.prompt, task.options.locate if task.options else None):
-            for template in _templates(spec, file) if file else ():
+        located = task.options.locate if task.options else None
+        for file in (task.prompt or spec.prompt, *([located] if located else [])):
+            try:
+                text = _text(spec.folder / file)
+                templates: list[str] = list(json.loads(text).values()) if file.endswith(".json") else [text]
+            except (OSError, ValueError) as error:
+                raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
+            for template in templates:
                 try:
                     places = [name for _, name, _, _ in Formatter().parse(template)]
                 except ValueError as error:
@@ -65,14 +71,6 @@ def check(spec: BenchmarkSpec) -> None:
         if user.is_file():
             where = f"{spec.id}: {user.parent.name}/user.txt"
             _refuse_unknown(where, _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
-
-
-def _templates(spec: BenchmarkSpec, file: str) -> list[str]:
-    try:
-        text = _text(spec.folder / file)
-        return list(json.loads(text).values()) if file.endswith(".json") else [text]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
 
 
 def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -27,7 +27,12 @@ class QuestionIds:
         """
         if path.suffix.lower() in _JSON:
             document = read_json_or_jsonl(path)
-            names = [_id_of(path, entry) for entry in (document if is_array(document) else [document])]
+            names = list[str]()
+            for entry in document if is_array(document) else [document]:
+                name = entry.get("id") if is_object(entry) else entry
+                if not is_id(name):
+                    raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
+                names.append(str(name))
         else:
             names = [line for line in map(str.strip, read_text(path).splitlines()) if line]
         if not names:
@@ -53,10 +58,3 @@ class QuestionIds:
     def sha256(self) -> str:
         """A hash of them, whatever their order in the file."""
         return sha256_of_names(self.ids)
-
-
-def _id_of(path: Path, entry: Any) -> str:  # noqa: ANN401 - any JSON value
-    name = entry.get("id") if is_object(entry) else entry
-    if not is_id(name):
-        raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
-    return str(name)

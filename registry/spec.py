@@ -13,36 +13,13 @@ from typing import Literal
 
 from reelbench.registry.declared import Declared
 from reelbench.registry.errors import InputError
-from reelbench.registry.metrics import Corpus, Macro, Mean, MeanOf, Metric
-
-__all__ = [
-    "COLUMNS",
-    "AnswerForm",
-    "BenchmarkSpec",
-    "Column",
-    "Corpus",
-    "Facet",
-    "FileBeside",
-    "HubFile",
-    "ImageFolders",
-    "JudgeSpec",
-    "Kind",
-    "LocalFile",
-    "Macro",
-    "Mean",
-    "MeanOf",
-    "MediaSource",
-    "Metric",
-    "OptionWords",
-    "Paper",
-    "PublishedResult",
-    "RowMapping",
-    "Source",
-    "Split",
-    "SplitSpec",
-    "TaskSpec",
-    "UrlFile",
-]
+from reelbench.registry.metrics import (
+    Corpus,  # noqa: F401 # pyright: ignore[reportUnusedImport] - for who reads specs
+    Macro,
+    Mean,
+    MeanOf,
+    Metric,
+)
 
 Split = str
 Kind = Literal["temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
@@ -429,33 +406,38 @@ class BenchmarkSpec(Declared):
 
     def metric(self, name: str) -> Metric:
         """Return the metric called `name`; KeyError where there is none."""
-        for metric in self.metrics:
-            if metric.name == name:
-                return metric
-        raise KeyError(name)
+        return {metric.name: metric for metric in self.metrics}[name]
 
     def facet(self, name: str) -> Facet:
         """Return the facet called `name`; KeyError where there is none."""
-        for facet in self.facets:
-            if facet.name == name:
-                return facet
-        raise KeyError(name)
+        return {facet.name: facet for facet in self.facets}[name]
 
     def __post_init__(self) -> None:
         for name, place in (("reader", f"{self.package}.data:read"), ("formats", f"{self.package}.formats")):
             object.__setattr__(self, name, getattr(self, name) or place)
         super().__post_init__()
-        self._check()
-
-    def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
             raise InputError(f"{self.id}: an id is lower-case letters, digits and _, a letter first")
         if self.version < 1:
             raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
+        if self.default_split not in self.splits:
+            raise InputError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
+        for task in self.tasks:
+            if unknown := task.only.keys() - {facet.name for facet in self.facets}:
+                raise InputError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
+            if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
+                raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
+        if (self.judge is None) != ("llm_judge" not in self.kinds):
+            raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")
+        self._check_metrics()
+
+    def _check_metrics(self) -> None:
         names = [metric.name for metric in self.metrics]
         if len(set(names)) != len(names):
             raise InputError(f"{self.id}: a metric's name occurs twice: {names}")
         facets = {facet.name for facet in self.facets}
+        given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
+        given += self.judge.criteria if self.judge else ()
         for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
             how = metric.aggregate
             if isinstance(how, MeanOf) and not set(how.metrics) <= set(names):
@@ -463,22 +445,6 @@ class BenchmarkSpec(Declared):
             facet = how.facet if isinstance(how, Macro) else how.weight_by if isinstance(how, Mean) else None
             if facet is not None and facet not in facets:
                 raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
-        if self.default_split not in self.splits:
-            raise InputError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
-        for task in self.tasks:
-            if unknown := task.only.keys() - facets:
-                raise InputError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
-            if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
-                raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
-        if (self.judge is None) != ("llm_judge" not in self.kinds):
-            raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")
-        self._check_columns()
-
-    def _check_columns(self) -> None:
-        given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
-        given += self.judge.criteria if self.judge else ()
-        for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
-            how = metric.aggregate
             if isinstance(how, Mean | Macro) and how.column not in given:
                 what = f"{metric.name} is over the column {how.column!r}"
                 raise InputError(f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}")

@@ -45,15 +45,13 @@ class Strata:
 
         Those with the lowest sha256 of seed, label and id: other questions may come and go, and other labels too.
         """
-
-        def place(label: str, name: str) -> bytes:
-            return sha256(f"{seed}|{label}|{name}".encode("utf-8", "surrogatepass")).digest()
-
-        return {
-            name
-            for label, names in self.groups(where, labels).items()
-            for name in sorted(names, key=lambda name: place(label, name))[: self.number]
-        }
+        drawn: set[str] = set()
+        for label, names in self.groups(where, labels).items():
+            places = {
+                sha256(f"{seed}|{label}|{name}".encode("utf-8", "surrogatepass")).digest(): name for name in names
+            }
+            drawn.update(places[place] for place in sorted(places)[: self.number])
+        return drawn
 
     def draw_rows(
         self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0, tags: Labels | None = None

@@ -35,8 +35,15 @@ def read_csv(path: Path, choose: Choose) -> Cells:
     """Read a CSV or TSV row by row: pandas drops what stands after a comma that nobody quoted, and says nothing."""
     csv.field_size_limit(_LONGEST_FIELD)
     with opened(path) as file:
-        lines = (_decoded(line, path, number) for number, line in enumerate(file, start=1))
-        table = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+
+        def decoded() -> Iterator[str]:
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
+
+        table = csv.reader(decoded(), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         try:
             header = next(table, [])
             at = [header.index(name) for name in choose(header)]
@@ -50,13 +57,6 @@ def read_csv(path: Path, choose: Choose) -> Cells:
                     yield f"{path}, line {table.line_num}", [row[column] for column in at]
         except csv.Error as error:
             raise InputError(f"{path}, line {table.line_num}: {error}; check its double quotes") from None
-
-
-def _decoded(line: bytes, path: Path, number: int) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
 
 
 def read_parquet(path: Path, choose: Choose) -> Cells:

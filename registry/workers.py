@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, TypeVar
 
+from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
@@ -54,6 +55,7 @@ class Workers:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise InputError(f"--engine {self.engine}: not an engine; give {' or '.join(ENGINES)}")
+        bounds.hold("--workers", self.number or 0, bounds.WORKERS)
 
     def alone(self, items: int, many: int = MANY) -> bool:
         """Whether so many items are best worked on in this process; a second one pays from `many` on."""
@@ -154,7 +156,9 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
 
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
     # Spawned, not forked: the caller may have threads, and much memory.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_caller)
+    pool = ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=_follow_caller, initargs=(_opened_files(),)
+    )
     try:
         with _starting():
             results = pool.map(work, parts)  # starts the processes
@@ -165,20 +169,31 @@ def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: 
         pool.shutdown(cancel_futures=True)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    _interrupted.set()
+def _opened_files() -> list[str]:
+    from reelbench.registry import discovery  # here: it is more than most workers' work needs
+
+    return discovery.opened_files()
 
 
-def _follow_caller() -> None:
+def _open_too(files: Sequence[str]) -> None:
+    """Open the benchmarks that the caller has opened: a benchmark that its user named by a path is known to all."""
+    from reelbench.registry import discovery
+
+    for file in set(files) - {spec.file for spec in discovery.specs().values()} if files else ():
+        discovery.opened(file)
+
+
+def _follow_caller(files: Sequence[str]) -> None:
     """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
 
     It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
     """
-    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
     if caller := parent_process():
         threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
+    _open_too(files)
 
 
 @contextmanager
@@ -199,19 +214,28 @@ def _starting() -> Generator[None]:
                 _MASK(signal.SIG_SETMASK, before)
 
 
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What a worker on another machine, which has a folder and an environment of its own, takes over."""
+
+    folder: Path
+    environ: dict[str, str]
+    files: list[str]
+
+
 def _over_ray(
     ray: Any,  # noqa: ANN401
     work: Callable[[ItemT], ResultT],
     parts: Sequence[ItemT],
     workers: int | None,
 ) -> Iterator[ResultT]:
-    # A worker there has a folder and an environment of its own.
-    folder, environ = Path.cwd(), {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
+    environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
+    here = _Here(Path.cwd(), environ, _opened_files())
     with cluster(ray):
         remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
         running: deque[Any] = deque()
         for part in parts:
-            running.append(remote.remote(folder, environ, work, part))
+            running.append(remote.remote(here, work, part))
             if workers is not None and len(running) >= workers:
                 yield _of_ray(ray, running.popleft())
         while running:
@@ -227,7 +251,8 @@ def _of_ray(ray: Any, running: object) -> Any:  # noqa: ANN401
         raise ReelbenchError(f"--engine ray: {str(error).strip().splitlines()[-1]}") from None
 
 
-def _as_here(folder: Path, environ: dict[str, str], work: Callable[[ItemT], ResultT], part: ItemT) -> ResultT:
-    os.chdir(folder)
-    os.environ.update(environ)
+def _as_here(here: _Here, work: Callable[[ItemT], ResultT], part: ItemT) -> ResultT:
+    os.chdir(here.folder)
+    os.environ.update(here.environ)
+    _open_too(here.files)
     return work(part)

@@ -12,12 +12,13 @@ import json
 import re
 import uuid
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.exports import Exported
+from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -38,16 +39,10 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 def export(
     stored: Sequence[StoredResult], out: Path, *, organization: str | None, relationship: str = "other"
 ) -> Iterator[Exported]:
-    """Write both files for each result.
+    """Write both files for each result below `out`.
 
-    Args:
-        stored: Results of a store.
-        out: Folder that `data/` is made in.
-        organization: Who ran the evaluation: the format asks.
-        relationship: Theirs to the models' developers.
-
-    Raises:
-        InputError: No organization, or an unknown relationship.
+    The format asks for the organization that ran the evaluation and its relationship to the models' developers;
+    InputError without the one, or where the other is unknown.
     """
     if not organization:
         raise InputError("--format eee: the format asks who evaluated; give --organization NAME")
@@ -67,7 +62,7 @@ def export(
 
 def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str, relationship: str) -> Iterator[Path]:
     result = one.result
-    developer, model = _model_path(result.model.id)
+    developer, model = (_NAME.sub("_", part).strip("._") or "unknown" for part in result.model.id.rpartition("/")[::2])
     # From the result, so that an export made again is the same file and not a second result.
     digest = hashlib.sha256(f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
@@ -84,7 +79,7 @@ def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str,
                 "hash_algorithm": "sha256",
                 "checksum": sha256_of(out / samples),
                 "total_rows": len(rows),
-                "additional_details": {"left_out": _unscored(result)},
+                "additional_details": {"left_out": _details(one)["unscored"]},
             }
             yield out / samples
     write_text(
@@ -93,20 +88,19 @@ def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str,
     yield out / folder / f"{name}.json"
 
 
-def _model_path(model: str) -> tuple[str, str]:
-    developer, _, name = model.rpartition("/")
-    return _NAME.sub("_", developer).strip("._") or "unknown", _NAME.sub("_", name).strip("._") or "unknown"
-
-
 # --- the aggregate -------------------------------------------------------------------------------------------------
 
 
 def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relationship: str) -> dict[str, Any]:
     """Return the aggregate file's content, without the reference to the instances."""
-    result = one.result
-    stamp = str(_epoch(result.provenance.date))
-    evaluation = f"{spec.id}/{result.model.id.replace('/', '_')}/{stamp}"
+    result, model = one.result, one.result.model
+    try:
+        stamp = str(int(date_of(result).timestamp()))
+    except ValueError:
+        raise InputError(f"provenance.date {result.provenance.date!r} is not an ISO date") from None
+    evaluation = f"{spec.id}/{model.id.replace('/', '_')}/{stamp}"
     library = {name: version for name, version in result.software.items() if name != "reelbench"}
+    weights = isinstance(model.args.get("pretrained"), str)  # loaded here, so they could be had
     return {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation,
@@ -123,37 +117,23 @@ def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relatio
             "version": result.software.get("reelbench", "unknown"),
             "additional_details": library,
         },
-        "model_info": _model_info(result),
+        "model_info": {
+            "name": model.id.rpartition("/")[2] or model.id,
+            "id": model.id,
+            "developer": model.id.rpartition("/")[0] or "unknown",
+            "additional_details": {
+                "deployment_type": "self_deployed" if weights else "unknown",
+                "model_availability": "open_weights" if weights else "unknown",
+                "revision": model.revision or "unknown",
+                "adapter": model.adapter or "unknown",
+                "args": json.dumps(model.args, ensure_ascii=False, sort_keys=True),
+            },
+        },
         "evaluation_results": [
             _metric_result(one, spec, metric, found, evaluation)
             for metric in spec.metrics
             if (found := result.metrics.get(metric.name)) is not None and found.value is not None
         ],
-    }
-
-
-def _epoch(date: str) -> int:
-    try:
-        found = datetime.fromisoformat(date)
-    except ValueError:
-        raise InputError(f"provenance.date {date!r} is not an ISO date") from None
-    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
-
-
-def _model_info(result: Result) -> dict[str, Any]:
-    model = result.model
-    weights = isinstance(model.args.get("pretrained"), str)  # loaded here, so they could be had
-    return {
-        "name": model.id.rpartition("/")[2] or model.id,
-        "id": model.id,
-        "developer": model.id.rpartition("/")[0] or "unknown",
-        "additional_details": {
-            "deployment_type": "self_deployed" if weights else "unknown",
-            "model_availability": "open_weights" if weights else "unknown",
-            "revision": model.revision or "unknown",
-            "adapter": model.adapter or "unknown",
-            "args": json.dumps(model.args, ensure_ascii=False, sort_keys=True),
-        },
     }
 
 
@@ -188,56 +168,50 @@ def _metric_result(
         "evaluation_name": f"{spec.id}.{metric.name}",
         "source_data": _source(spec, result),
         "metric_config": config,
-        "score_details": {"score": found.value, "details": _counts(one), "uncertainty": uncertainty},
+        "score_details": {"score": found.value, "details": _details(one), "uncertainty": uncertainty},
         "generation_config": _generation(result),
     }
 
 
-def _counts(one: StoredResult) -> dict[str, str]:
-    result = one.result
-    counts = {name: str(value) for name, value in result.counts if name != "unscored"}
+def _details(one: StoredResult) -> dict[str, str]:
+    counts = {name: str(value) for name, value in one.result.counts if name != "unscored"}
+    unscored = ", ".join(f"{number} {reason}" for reason, number in one.result.counts.unscored.items())
     return {
         **counts,
-        "unscored": _unscored(result),
+        "unscored": unscored or "0",
         "coverage": one.check.subset or one.check.partial or "the whole split",
-        "benchmark_version": str(result.benchmark.version),
+        "benchmark_version": str(one.result.benchmark.version),
     }
 
 
-def _unscored(result: Result) -> str:
-    reasons = ", ".join(f"{number} {reason}" for reason, number in result.counts.unscored.items())
-    return reasons or "0"
-
-
 def _source(spec: BenchmarkSpec, result: Result) -> dict[str, Any]:
-    split, source = result.benchmark.split, spec.splits[result.benchmark.split].source
-    details = {"split": split, "fingerprint": result.benchmark.source.fingerprint, "kind": result.benchmark.source.kind}
-    if result.benchmark.source.revision:
-        details["revision"] = result.benchmark.source.revision
+    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
+    details = {"split": split, "fingerprint": read.fingerprint, "kind": read.kind}
+    details |= {"revision": read.revision} if read.revision else {}
+    named: dict[str, Any] = {"dataset_name": spec.title, "source_type": "other"}
     if isinstance(source, HubFile):
-        return {
-            "dataset_name": spec.title,
-            "source_type": "hf_dataset",
-            "hf_repo": source.repo_id,
-            "hf_split": split,
-            "samples_number": result.counts.items,
-            "additional_details": details,
-        }
-    details["samples_number"] = str(result.counts.items)
+        named |= {"source_type": "hf_dataset", "hf_repo": source.repo_id, "hf_split": split}
+        return named | {"samples_number": result.counts.items, "additional_details": details}
     if isinstance(source, UrlFile):
-        return {"dataset_name": spec.title, "source_type": "url", "url": [source.url], "additional_details": details}
-    return {"dataset_name": spec.title, "source_type": "other", "additional_details": details}
+        named |= {"source_type": "url", "url": [source.url]}
+    return named | {"additional_details": details | {"samples_number": str(result.counts.items)}}
 
 
 def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
-    def config(model: str) -> dict[str, Any]:
-        details = {"deployment_type": "unknown", "model_availability": "unknown", "host": judge.url or "unknown"}
-        found: dict[str, Any] = {"model_info": {"name": model, "id": model, "additional_details": details}}
-        return found if judge.temperature is None else {**found, "temperature": judge.temperature}
-
+    details = {"deployment_type": "unknown", "model_availability": "unknown", "host": judge.url or "unknown"}
+    asked = {} if judge.temperature is None else {"temperature": judge.temperature}
+    prompt = f"prompt set {judge.prompt}, sha256 {judge.prompt_sha256}"
+    if judge.prompt == "reelbench":
+        with suppress(ReelbenchError):
+            ours = load_prompts(spec, "reelbench")
+            if ours.sha256 == judge.prompt_sha256:  # ours, as it was sent
+                prompt = "\n\n---\n\n".join(f"{system}\n\n{ours.user[name]}" for name, system in ours.system.items())
     scoring: dict[str, Any] = {
-        "judges": [config(model) for model in judge.returned or (judge.requested,)],
-        "input_prompt": _judge_prompt(spec, judge),
+        "judges": [
+            {"model_info": {"name": model, "id": model, "additional_details": details}, **asked}
+            for model in judge.returned or (judge.requested,)
+        ],
+        "input_prompt": prompt,
         "additional_details": {
             "requested": judge.requested,
             "prompt_set": judge.prompt,
@@ -250,32 +224,16 @@ def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
     return scoring
 
 
-def _judge_prompt(spec: BenchmarkSpec, judge: JudgeRecord) -> str:
-    """Return our prompt where it is the one that was sent, else its name and hash."""
-    if judge.prompt == "reelbench":
-        try:
-            ours = load_prompts(spec, "reelbench")
-        except ReelbenchError:
-            ours = None
-        if ours is not None and ours.sha256 == judge.prompt_sha256:
-            return "\n\n---\n\n".join(f"{system}\n\n{ours.user[name]}" for name, system in ours.system.items())
-    return f"prompt set {judge.prompt}, sha256 {judge.prompt_sha256}"
-
-
 def _generation(result: Result) -> dict[str, Any]:
-    settings, arguments = result.settings, {}
-    for name in ("temperature", "top_p", "top_k"):
-        if is_number(value := settings.generation.get(name)):
-            arguments[name] = value
-    for name in _TOKENS:
-        if isinstance(value := settings.generation.get(name), int) and value > 0:
-            arguments["max_tokens"] = value
-            break
+    settings, generation = result.settings, result.settings.generation
+    arguments = {n: generation[n] for n in ("temperature", "top_p", "top_k") if is_number(generation.get(n))}
+    limits = [value for name in _TOKENS if isinstance(value := generation.get(name), int) and value > 0]
+    arguments |= {"max_tokens": limits[0]} if limits else {}
     details = {
         "frames": settings.frames,
         "prompt_sha256": settings.prompt_sha256 or "unknown",
         "seed": "unknown" if settings.seed is None else str(settings.seed),
-        "generation": json.dumps(settings.generation, ensure_ascii=False, sort_keys=True),
+        "generation": json.dumps(generation, ensure_ascii=False, sort_keys=True),
     }
     return {"generation_args": arguments, "additional_details": details}
 
@@ -293,6 +251,8 @@ def instances(
             if not all(name in sample.scores for name in names):
                 continue
             score = sum(sample.scores[name] for name in names) / len(names)
+            target = sample.target
+            references = [*(target[name] for name in ("text", "answer") if target.get(name)), *target.get("spans", ())]
             yield {
                 "schema_version": SCHEMA,
                 "evaluation_id": evaluation,
@@ -303,7 +263,7 @@ def instances(
                 "interaction_type": "single_turn",
                 "input": {
                     "raw": f"{spec.title}, {result.benchmark.split}: question {sample.id} on video {sample.video}",
-                    "reference": _references(sample),
+                    "reference": [_text(value) for value in references],
                 },
                 "output": {"raw": [_text(sample.prediction)]},
                 "answer_attribution": [
@@ -344,11 +304,6 @@ def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
     if isinstance(how, MeanOf):
         return tuple(name for part in how.metrics for name in _columns_of(spec, spec.metric(part)))
     return ()
-
-
-def _references(sample: Sample) -> list[str]:
-    found = [sample.target[name] for name in ("text", "answer") if sample.target.get(name)]
-    return [_text(value) for value in (*found, *sample.target.get("spans", ()))]
 
 
 def _text(value: object) -> str:

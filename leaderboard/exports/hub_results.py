@@ -51,8 +51,10 @@ def export(
     for result_here in stored:
         result, spec = result_here.result, result_here.spec
         row = run_entry(result_here)
-        repository = (datasets or {}).get(spec.id) or _repository(spec, result.benchmark.split)
-        task = task_id(spec, result.benchmark.split)
+        split = result.benchmark.split
+        data = spec.splits[loading.upstream_split(spec, split)].source
+        repository = (datasets or {}).get(spec.id) or (data.repo_id if isinstance(data, HubFile) else None)
+        task = task_id(spec, split)
         value = metric_value(row.metrics, spec.primary.name)
         why = _why_not(row, repository, task, value)
         if not why and repository is not None and not boards(repository):
@@ -113,8 +115,3 @@ def _why_not(row: BoardEntry, repository: str | None, task: str | None, value: f
         f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(row.model),
     }
     return next((reason for reason, applies in reasons.items() if applies), "")
-
-
-def _repository(spec: BenchmarkSpec, split: str) -> str | None:
-    source = spec.splits[loading.upstream_split(spec, split)].source
-    return source.repo_id if isinstance(source, HubFile) else None

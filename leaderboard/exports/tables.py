@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 from typing import Any, Literal
 
-from reelbench.leaderboard import bridge, columns
+from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
@@ -72,7 +72,7 @@ def as_document(board: Board) -> dict[str, Any]:
         ],
         "groups": {name: [group.id for group in groups] for name, groups in board.groups.items()},
         "main_groups": {name: group.id for name, group in board.main.items()},
-        "bridges": [{"old": made.old.id, "new": made.new.id, **bridge.as_json([made])} for made in board.bridges],
+        "bridges": board.bridge_documents(),
         "smallest_differences": {group.id: noise.smallest for group, noise in board.noise.items()},
     }
 
@@ -183,7 +183,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         name += "".join(f" ({mark})" for mark in _marks(board, entry))
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
-    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
+    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
 def _tex(text: str) -> str:

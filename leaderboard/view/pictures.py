@@ -65,8 +65,6 @@ class Strips:
     """The strips of a page, one for each video and list of frames.
 
     Attributes:
-        library: Where videos lie.
-        folder: The page's.
         left: Pictures that may still be written.
         all: The strips as the page has them: `times` of the pictures (s), `files` before the picture's number, and
             `of`, how many frames there were.
@@ -82,11 +80,8 @@ class Strips:
     def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
         """Return the number of the strip of what a sample's model saw, or why there is none.
 
-        Args:
-            sample: What a model answered, and the times of its frames.
-            frames: The sampling, as the result records it.
-            media: The video's file, where a question beside the samples names it.
-            row: The question's row, where it is here.
+        `frames` is the sampling, as the result records it; `media` the video's file, where a question beside the
+        samples names it; `row` the question's row, where it is here.
         """
         if sample.frame_timestamps is None:
             return unrecorded(frames)
@@ -118,17 +113,13 @@ class Strips:
         return (self.library.named(media) if media else None) or self.library.find(row)
 
     def _made(
-        self,
-        sample: Sample,
-        times: Sequence[float],
-        frames: str,
-        media: str | None,
-        row: Mapping[str, Any] | None,
+        self, sample: Sample, times: Sequence[float], frames: str, media: str | None, row: Mapping[str, Any] | None
     ) -> int | str:
         pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
         if isinstance(pictures, str):
             return pictures
-        chosen = _evenly(len(times), A_STRIP)
+        n = len(times)
+        chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
         if len(chosen) > self.left:
             return NO_ROOM
         files = f"{_FOLDER}/{len(self.all)}/"
@@ -168,13 +159,10 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     # An adapter that takes pictures alone got pictures, whatever the record's spec says.
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
         stored = store.kept(video, sampling)
-        if stored is not None and _same_times(stored.timestamps[: stored.given], times):
+        there = stored.timestamps[: stored.given] if stored is not None else ()
+        if len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)):
             return stored
     return None
-
-
-def _same_times(there: Sequence[float], times: Sequence[float]) -> bool:
-    return len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True))
 
 
 def _pictures(stored: "StoredFrames", chosen: Sequence[int]) -> "Iterator[Image]":
@@ -199,7 +187,3 @@ def _opened(path: Path) -> "Image":
         size = (round(image.width * scale), round(image.height * scale)) if scale < 1 else image.size
         image.draft("RGB", size)
         return image.convert("RGB").resize(size)
-
-
-def _evenly(n: int, most: int) -> list[int]:
-    return list(range(n)) if n <= most else [round(i * (n - 1) / (most - 1)) for i in range(most)]

@@ -19,8 +19,6 @@ class ViewedRun:
     """A result as it lies on disk.
 
     Attributes:
-        folder: Where it lies.
-        result: Its record.
         samples: Its items by id, in their order.
         questions: Id -> `question`, `options`, `media`, from the file beside it; empty where there is none.
     """
@@ -41,11 +39,6 @@ class ViewedRun:
         return self.result.benchmark.split
 
 
-def folders(path: Path) -> list[Path]:
-    """Return the folders with a result in a run's folder, or the one of a `result.json`."""
-    return result_files.folders(path)
-
-
 def read(folder: Path) -> ViewedRun:
     """Read a result, its samples and its questions."""
     result = result_files.read(folder)
@@ -60,7 +53,7 @@ def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
         InputError: Several paths were given, and nothing in them can be compared.
     """
     groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
-    for folder in dict.fromkeys(folder for path in paths for folder in folders(path)):
+    for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
         run = read(folder)
         about = run.result.benchmark
         groups.setdefault((about.id, about.version, about.split), []).append(run)

@@ -103,13 +103,15 @@ def _tried(adapter: str, model_args: str) -> dict[str, object]:
         frames = FrameSampling.parse("uniform:4")
         [outcome] = process.run_and_score(arguments, output, frames, Options(), stdout=sys.stderr.fileno())
         [sample] = result_files.read_samples(outcome.folder)
-    given = sample.frame_timestamps or ()
-    arrived = sample.frames_arrived
+    given, arrived = sample.frame_timestamps, sample.frames_arrived
+    answer = {"answer": outcome.unanswered or repr(sample.prediction)[:80]}
+    if not given:
+        return {"handed over": "no frames", **answer}
     return {
         "handed over": f"{len(given)} frames, at {', '.join(f'{time:.2f}' for time in given)} s",
         "arrived": "these" if arrived is None else "nobody counts them there" if arrived == "unknown" else arrived,
-        "times told": "these" if sample.frame_times_told is None else sample.frame_times_told,
-        "answer": outcome.unanswered or repr(sample.prediction)[:80],
+        "times of a clip": "these" if sample.frame_times_told is None else sample.frame_times_told,
+        **answer,
     }
 
 

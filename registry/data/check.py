@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from reelbench.registry.data import download, fetch, hub, sources
@@ -70,9 +69,23 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
     missing: list[str] = []
     broken: list[tuple[str, Path, str]] = []
     keys = list(dict.fromkeys(wanted))
-    found = [_find(library, key) for key in keys]
+    found: list[Path | None] = []
+    for key in keys:
+        try:
+            found.append(library.find({"video": key}))
+        except InputError:
+            found.append(None)
+
+    def why_broken(path: Path | None) -> str | None:
+        if path is None:
+            return None
+        size = path.stat().st_size
+        if (before := verified.size(path)) is not None and size and size != before:
+            return f"{size} bytes, and {before} when it was fetched"
+        return playable.broken(path)
+
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
-        reasons = list(pool.map(partial(_broken, verified), found))
+        reasons = list(pool.map(why_broken, found))
         whole = [path for path, reason in zip(found, reasons, strict=True) if path is not None and reason is None]
         lengths = list(pool.map(playable.seconds, whole))
     for key, path, reason in zip(keys, found, reasons, strict=True):
@@ -92,22 +105,6 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
         upstream=tuple(_upstream(spec, split, annotations)),
         seconds=tuple(length for length in lengths if length is not None),
     )
-
-
-def _find(library: media.Library, key: str) -> Path | None:
-    try:
-        return library.find({"video": key})
-    except InputError:
-        return None
-
-
-def _broken(verified: fetch.VerifiedFiles, path: Path | None) -> str | None:
-    if path is None:
-        return None
-    size = path.stat().st_size
-    if (before := verified.size(path)) is not None and size and size != before:
-        return f"{size} bytes, and {before} when it was fetched"
-    return playable.broken(path)
 
 
 def _upstream(spec: BenchmarkSpec, split: str, annotations: sources.Resolved | None) -> list[Upstream]:

@@ -127,7 +127,13 @@ def download(
             return path
         remote = _complete(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
         digests = _hashes(part)
-        _refuse_other_bytes(url, part, digests, remote, sha256)
+        for name, expected in (("sha256", sha256), ("md5", remote.md5)):
+            if expected is not None and digests[name] != expected:
+                part.unlink()
+                raise DataUnavailableError(
+                    f"{url}: its bytes have {name} {digests[name]}, expected {expected}: not kept; "
+                    "the transfer was damaged or the file has changed upstream"
+                )
         record = {
             "url": url,
             **asdict(remote),
@@ -285,16 +291,6 @@ def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
         last_modified=headers.get("Last-Modified"),
         md5=md5,
     )
-
-
-def _refuse_other_bytes(url: str, part: Path, digests: dict[str, str], remote: Remote, sha256: str | None) -> None:
-    for name, expected in (("sha256", sha256), ("md5", remote.md5)):
-        if expected is not None and digests[name] != expected:
-            part.unlink()
-            raise DataUnavailableError(
-                f"{url}: its bytes have {name} {digests[name]}, expected {expected}: not kept; "
-                "the transfer was damaged or the file has changed upstream"
-            )
 
 
 def _hashes(path: Path) -> dict[str, str]:

@@ -80,7 +80,7 @@ class _Question:
     def row(self, form: AnswerForm | None) -> rows.Row:
         """Return the row; `form` is how the right option is named."""
         row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
-        language = self._optional("language")
+        language = self._value("language") if "language" in self._mapping.columns else None
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
         if self._mapping.options_in_question:
             row["question"] = parted(row["question"], f"{self.where}: question")[0]
@@ -118,22 +118,20 @@ class _Question:
     def _source(self, name: str) -> str | tuple[str, ...]:
         return self._mapping.columns.get(name, name)
 
-    def _optional(self, name: str) -> Any:  # noqa: ANN401 - a cell
-        return self._value(name) if name in self._mapping.columns else None
-
     def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
         source = self._source(name)
         if not isinstance(source, str):
             return [cell(self._cells, part, self.where) for part in source]
         if "{" not in source:
             return cell(self._cells, source, self.where)
-        return PLACE.sub(lambda place: self._cell_text(place[1]), source)
 
-    def _cell_text(self, name: str) -> str:
-        text = as_text(cell(self._cells, name, self.where), f"{self.where}: {name}")
-        if text is None:
-            raise InputError(f"{self.where}: {name} is empty")
-        return text
+        def filled(place: re.Match[str]) -> str:
+            text = as_text(cell(self._cells, place[1], self.where), f"{self.where}: {place[1]}")
+            if text is None:
+                raise InputError(f"{self.where}: {place[1]} is empty")
+            return text
+
+        return PLACE.sub(filled, source)
 
     def _text(self, name: str) -> str:
         text = as_text(self._value(name), f"{self.where}: {_named(name, self._source(name))}")

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, unquote
 
 from reelbench.registry import settings
@@ -19,11 +19,9 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reelbench.registry.decoding import Answering
-    from reelbench.registry.spec import TaskSpec
-
 _OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids")
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
+_INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -125,8 +123,13 @@ class RowsOnDisk(os.PathLike[str]):
     def name(self) -> DataName:
         """Name the data, how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
+        from reelbench.registry.cues import Cues
         from reelbench.registry.data.loading import locate
-        from reelbench.registry.decoding import Candidates
+        from reelbench.registry.decoding import Answering, Candidates
+        from reelbench.registry.frames.sampling import FrameSampling
+        from reelbench.registry.frames.store import ENCODER_VERSIONS
+        from reelbench.registry.question_ids import QuestionIds
+        from reelbench.registry.translations import Translations
 
         data = None
         try:
@@ -135,24 +138,28 @@ class RowsOnDisk(os.PathLike[str]):
             data = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
         except ReelbenchError:
             fingerprint = "unavailable"
-        frames, encoder = _frames()
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
-        language, translations = _language()
+        # A sampling in a task's YAML is in lmms-eval's config by itself.
+        sampling, translations = _named(FrameSampling.from_environment), _named(Translations.from_environment)
+        decodes = isinstance(sampling, FrameSampling) and sampling.decodes
+        answering = None
+        if task is not None and task.options is not None:
+            answering = _named(lambda: (Answering.from_environment() or Answering()).for_task(task))
         return DataName(
             self.task,
             fingerprint,
             self.media_missing,
-            frames,
-            encoder,
-            _cues(task),
-            language,
-            translations,
-            settings.LABEL.get() or None,
-            candidates=_stated(Candidates.from_environment),
-            answering=_stated(lambda: _answering(task)),
+            frames=_text(sampling),
+            encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
+            cues=_digits(_named(Cues.from_environment)) if task is not None and task.reasoned else None,
+            language=getattr(translations, "language", settings.LANGUAGE.get() or None),
+            translations=_digits(translations),
+            label=settings.LABEL.get() or None,
+            candidates=_text(_named(Candidates.from_environment)),
+            answering=_text(answering),
             data=data,
-            ids=_ids(),
+            ids=_digits(_named(QuestionIds.from_environment)),
         )
 
     def __str__(self) -> str:
@@ -174,70 +181,20 @@ def _is_own(task: str, fingerprint: str) -> bool:
     return ownership.whose(here.spec, here.split, here.source, entries) == "own"
 
 
-def _frames() -> tuple[str | None, str | None]:
-    """Return the environment's sampling and the encoder; one in a task's YAML is in lmms-eval's config by itself."""
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import ENCODER_VERSIONS
-
+def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
+    """Return what the environment names, None where nothing, `invalid` where it can't be read."""
     try:
-        sampling = FrameSampling.from_environment()
+        return read()
     except ReelbenchError:
-        return "invalid", None
-    if sampling is None:
-        return None, None
-    return str(sampling), str(ENCODER_VERSIONS[sampling.form]) if sampling.decodes else None
+        return _INVALID
 
 
-def _language() -> tuple[str | None, str | None]:
-    """Return the environment's language, and which translations."""
-    from reelbench.registry.translations import Translations
-
-    try:
-        translations = Translations.from_environment()
-    except ReelbenchError:
-        return settings.LANGUAGE.get(), "invalid"
-    if translations is None:
-        return None, None
-    return translations.language, translations.sha256[:16] if translations.sha256 else None
+def _text(named: object) -> str | None:
+    return None if named is None else str(named)
 
 
-def _ids() -> str | None:
-    """Return the hash of the questions that the environment names, where not all are asked."""
-    from reelbench.registry.question_ids import QuestionIds
-
-    try:
-        named = QuestionIds.from_environment()
-    except ReelbenchError:
-        return "invalid"
-    return named.sha256[:16] if named is not None else None
-
-
-def _answering(task: "TaskSpec | None") -> "Answering | None":
-    """Return the comparison of a task's options; None where they aren't compared."""
-    from reelbench.registry.decoding import Answering
-
-    if task is None or task.options is None:
-        return None
-    return (Answering.from_environment() or Answering()).for_task(task)
-
-
-def _stated(way: "Callable[[], object | None]") -> str | None:
-    """Return a way of asking as text, or None; `invalid` where the environment names something else."""
-    try:
-        stated = way()
-    except ReelbenchError:
-        return "invalid"
-    return str(stated) if stated is not None else None
-
-
-def _cues(task: "TaskSpec | None") -> str | None:
-    """Return the environment's cues, as far as the task takes any."""
-    from reelbench.registry.cues import Cues
-
-    if task is None or not task.reasoned:
-        return None
-    try:
-        cues = Cues.from_environment()
-    except ReelbenchError:
-        return "invalid"
-    return cues.sha256[:16] if cues is not None else None
+def _digits(named: Any) -> str | None:  # noqa: ANN401 - anything with a hash
+    """Return the first digits of a file's hash, where there is a file."""
+    if named is None or named == _INVALID:
+        return named
+    return named.sha256[:16] if named.sha256 else None

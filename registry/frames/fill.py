@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
@@ -59,6 +60,7 @@ def fill(
     """
     if engine not in ENGINES:
         raise InputError(f"--engine {engine}: not an engine; give {' or '.join(ENGINES)}")
+    bounds.hold("--workers", workers or 0, bounds.WORKERS)
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()

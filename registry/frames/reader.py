@@ -87,19 +87,14 @@ class Reader:
         """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
         count, last = 0, wanted[-1]
         chosen = frozenset(wanted)
-        for packet in self._all_packets():
+        for packet in itertools.chain(packets(self._container, self._stream), (None,)):
+            self._check()
             for picture in self._pictures(packet):
                 if count in chosen:
                     yield count, picture
                 count += 1
             if count > last:
                 return
-
-    def _all_packets(self) -> Iterator[av.Packet | None]:
-        for packet in packets(self._container, self._stream):
-            self._check()
-            yield packet
-        yield None
 
     def _pictures(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
         try:

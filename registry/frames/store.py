@@ -235,10 +235,7 @@ class FrameStore:
                 break
             self._remove(entry)
             total -= size
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Remove what killed processes left half-written or half-removed."""
+        # What killed processes left half-written or half-removed.
         day_ago = time.time() - 86_400
         for left in (*self.root.glob("[0-9a-f][0-9a-f]/.*.tmp"), *self.root.glob(".gone-*")):
             with suppress(OSError):

@@ -41,7 +41,11 @@ def write_frames(
         for frame in frames:
             timestamps.append(frame.timestamp)
             size = (frame.picture.width, frame.picture.height)
-            _check_sides(size, sampling)
+            longest = _LONGEST[sampling.form]
+            if max(size) > longest:
+                raise ValueError(
+                    f"{size[0]} x {size[1]} pixels, as={sampling.form} holds up to {longest} a side; give size="
+                )
             yield frame
 
     if sampling.form == "clip":
@@ -89,12 +93,6 @@ def copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tu
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)
-
-
-def _check_sides(size: tuple[int, int], sampling: FrameSampling) -> None:
-    longest = _LONGEST[sampling.form]
-    if max(size) > longest:
-        raise ValueError(f"{size[0]} x {size[1]} pixels, as={sampling.form} holds up to {longest} a side; give size=")
 
 
 def _save_jpeg(frame: "Frame", path: Path) -> None:

@@ -218,8 +218,16 @@ class Library:
         looked_in = tuple(str(root) for root in self.roots)
         found = [(row["id"], row["video"], self._files(row)) for row in rows]
         if not is_mini(self.split):
+            from reelbench.registry.media import playable
+
+            def probe(files: tuple[Path, ...]) -> None:
+                for path in files:
+                    self._broken[files] = playable.broken(path)
+                    if self._broken[files] is None:
+                        return
+
             with ThreadPoolExecutor(max_workers=_PROBES) as pool:
-                list(pool.map(self._why_broken, dict.fromkeys(files for _, _, files in found)))
+                list(pool.map(probe, dict.fromkeys(files for _, _, files in found)))
         return [
             Missing(name, video, looked_in, self._broken.get(files))
             for name, video, files in found
@@ -279,27 +287,13 @@ class Library:
         found = self.find(row)
         return (found,) if found else ()
 
-    def _why_broken(self, files: tuple[Path, ...]) -> None:
-        from reelbench.registry.media import playable
-
-        for path in files:
-            self._broken[files] = playable.broken(path)
-            if self._broken[files] is None:
-                return
-
     def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
-        search = self.roots
-        if is_mini(self.split):
-            search = [clips.folder(self.spec.id)]
-            if self.make:
-                clips.mini_pictures(self.spec.id, source.layouts[0], folders)
-        for root in search:
+        if is_mini(self.split) and self.make:
+            clips.mini_pictures(self.spec.id, source.layouts[0], folders)
+        for root in self._searched:
             for layout in (*source.layouts, "{video}"):
-                found = [
-                    picture
-                    for folder in folders
-                    for picture in self._numbered(_inside(self.spec, root, layout, folder), images)
-                ]
+                places = [root / layout.format(video=folder) for folder in folders]
+                found = [picture for place in places for picture in self._numbered(place, images)]
                 if found:
                     return _on_time(found, images)
         return None
@@ -325,11 +319,6 @@ class Library:
             files = frozenset(entry.name for entry in here if entry.is_file())
             self._listings[folder] = files, tuple(sorted(entry.name for entry in here if entry.is_dir()))
         return self._listings[folder]
-
-
-def _inside(spec: BenchmarkSpec, root: Path, layout: str, folder: str) -> Path:
-    _check_key(spec, folder)
-    return root / layout.format(video=folder)
 
 
 def _check_key(spec: BenchmarkSpec, key: str) -> None:

@@ -24,7 +24,10 @@ def broken(path: Path) -> str | None:
         return "the file is empty"
     try:
         with open_container(path) as container:
-            return _unplayable(container, video_stream(container, path))
+            stream = video_stream(container, path)
+            if next(container.decode(stream), None) is None:
+                return "no frame can be decoded"
+            return "cut off: its end is not there" if _is_cut_off(container, stream) else None
     except MediaError as error:
         return error.reason
     except (FFmpegError, OSError, ValueError, MemoryError) as error:
@@ -48,12 +51,6 @@ def _length(container: Any, stream: Any) -> Fraction | None:  # noqa: ANN401 - P
     if stream.time_base and stream.duration:
         return stream.duration * stream.time_base
     return Fraction(container.duration, av.time_base) if stream.time_base and container.duration else None
-
-
-def _unplayable(container: Any, stream: Any) -> str | None:  # noqa: ANN401 - PyAV's classes, imported lazily
-    if next(container.decode(stream), None) is None:
-        return "no frame can be decoded"
-    return "cut off: its end is not there" if _is_cut_off(container, stream) else None
 
 
 def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's classes, imported lazily

@@ -109,6 +109,6 @@ def test_differences_of_a_table_are_in_its_order_either_way_round():
     found = made(*run, entry("p", 10.0))
     pair = {(run[1].key, run[0].key): PairedDifference(-10.0, 0.01, (-12.0, -7.0))}
     found.noise[REXTIME] = Noise({}, None, pair, 20)
-    differences = site._pairs(found, REXTIME)
+    differences = site.pairs(found, REXTIME)
     assert differences["cells"] == [[10.0, 0.01, 7.0, 12.0], None, None]
     assert differences["rows"] == [site.chunk_name(row) for row in found.entries]

@@ -1,5 +1,6 @@
 """The webhook's server as a real process, against a server that speaks the Hub's protocol to its real client."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -15,14 +16,16 @@ from tempfile import gettempdir
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import web
 from huggingface_hub import HfApi
 
 from reelbench.leaderboard import publish as publishing
-from reelbench.leaderboard import store
+from reelbench.leaderboard import store, webhook
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
+from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
 
@@ -344,3 +347,35 @@ def test_publish_writes_the_space(hub, rextime_run, tmp_path):
         one.done
         for one in publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED)
     ] == ["unchanged"] * 2
+
+
+def test_what_fails_is_looked_at_again_within_minutes(monkeypatch):
+    monkeypatch.setattr(webhook, "AGAIN_S", (0, 0, 0))
+    said, tries, commented = [], [], asyncio.Event()
+
+    def note(line):
+        said.append(line)
+        if line == "pull request 1: commented":
+            commented.set()
+
+    class Flaky:
+        dataset = DATASET
+
+        def open(self):
+            return {1: "me"}
+
+        def check(self, number, _bounds, _last):
+            tries.append(number)
+            if len(tries) < 3:
+                raise ReelbenchError("503")
+            return "commented"
+
+    async def serve():
+        runner = web.AppRunner(webhook.Server(Flaky(), "secret", note).application())
+        await runner.setup()
+        await commented.wait()
+        await runner.cleanup()
+
+    asyncio.run(asyncio.wait_for(serve(), LONGEST_WAIT_S))
+    assert tries == [1, 1, 1]
+    assert said.count("pull request 1; 503") == 2

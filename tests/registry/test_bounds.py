@@ -2,11 +2,28 @@
 
 import pytest
 
+from reelbench.llm.ask_options import AskOptions
 from reelbench.registry import bounds
+from reelbench.registry.declaration import declared
 from reelbench.registry.errors import InputError
+from reelbench.registry.workers import Workers
 
 
 def test_the_line_has_both_figures():
     bounds.hold("labels", 300, 300)
     with pytest.raises(InputError, match="labels: 1,301, and at most 300 are taken"):
         bounds.hold("labels", 1301, 300)
+
+
+def test_no_user_starts_more_processes_or_calls_than_a_machine_bears():
+    with pytest.raises(InputError, match="--workers: 3,000, and at most 256 are taken"):
+        Workers(3000)
+    with pytest.raises(InputError, match="-concurrency: 100,000, and at most 4,096 are taken"):
+        AskOptions(model="a", concurrency=100_000)
+
+
+@pytest.mark.parametrize("part", ["metrics", "facets", "tasks", "splits", "columns"])
+def test_a_declaration_with_a_hundred_and_one_of_anything_is_refused_before_it_is_read(part):
+    many = {str(number): {} for number in range(101)} if part == "splits" else [{}] * 101
+    with pytest.raises(InputError, match=f"{part} of it: 101, and at most 100 are taken"):
+        declared({"id": "kitchen", part: many})

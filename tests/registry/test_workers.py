@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.workers import Workers
@@ -83,3 +84,13 @@ def test_workers_end_with_their_caller(script, how):
     while left := [pid for pid in workers if alive(pid)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
+
+
+def test_workers_know_the_benchmark_that_the_user_named_by_its_path(tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    (tmp_path / "benchmark.yaml").write_text(
+        "id: kitchen\nkind: exact\nsource: {file: rows.jsonl}\ncolumns: {id: a, video: b, question: c, answer: d}\n"
+    )
+    spec = discovery.find(str(tmp_path))
+    assert list(Workers(2).map(discovery.get, [spec.id, spec.id])) == [spec, spec]

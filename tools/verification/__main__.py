@@ -12,7 +12,7 @@ from typing import Any
 
 from reelbench import __version__
 from reelbench.registry.files import write_text
-from tools.verification import media, scorers, simulations, statistics
+from tools.verification import attacks, media, scorers, simulations, statistics
 from tools.verification.proof import NotRunError, Proof
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "verification.md"
@@ -75,6 +75,7 @@ def document(
         if absent:
             lines += ["", "Not run here:", "", *(f"- {line}" for line in absent)]
     lines += _replies(json.loads(REPLIES.read_text(encoding="utf-8")))
+    lines += ["", *attacks.section()]
     return "\n".join(lines) + "\n"
 
 

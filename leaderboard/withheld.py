@@ -1,0 +1,185 @@
+"""Rows whose samples may not be passed on, as they were published: whoever has the dataset alone makes the same page.
+
+A results dataset keeps of each such benchmark `withheld/<benchmark>.json`: the runs' rows, and of their tables what
+only the samples can tell (pairs, ranges, shortcuts, other judges). Nothing in it is of a question or a single answer,
+and nothing of it can be computed again, so its rows stand in tables of their own alone.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from reelbench.leaderboard.aliases import FILE
+from reelbench.leaderboard.checks import Check
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.leaderboard.pairs import Noise, PairedDifference
+from reelbench.leaderboard.store import StoredResult, public
+from reelbench.registry import discovery
+from reelbench.registry.data.passing_on import why_withheld
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_text, write_text
+from reelbench.registry.records import About, Breakdowns, Metrics, MetricValue, Record, Result
+
+if TYPE_CHECKING:
+    from reelbench.leaderboard.board import Board
+
+FOLDER = "withheld"
+
+
+class Row(Record):
+    """A run's row (`entries.BoardEntry`), its record without the names of videos, and what was checked of it."""
+
+    key: str
+    model: str
+    revision: str | None
+    kind: Literal["run", "baseline", "human"]
+    setting: str
+    frames: str
+    metrics: Metrics
+    breakdowns: Breakdowns
+    date: str | None
+    unranked: str | None
+    lowest: MetricValue | None
+    open_weights: bool | None
+    cite: str
+    url: str | None
+    note: str
+    about: About
+    facts: dict[str, Any]
+    result: Result
+    check: Check
+    without_shortcuts: float | None
+    other_judges: str | None
+
+
+_OF_ENTRY = Row.model_fields.keys() - {"result", "check", "without_shortcuts", "other_judges"}
+
+
+class Table(Record):
+    """A group's rows and what their samples say together (`pairs.Noise`), and why these are withheld."""
+
+    group: RankingGroup
+    why: str
+    rows: list[Row]
+    ranges: dict[str, tuple[int, int]]
+    smallest: float | None
+    pairs: list[tuple[str, str, PairedDifference]]
+    videos: int
+    shares: dict[str, dict[str, Any]]
+    relations: list[str]
+
+    @property
+    def noise(self) -> Noise:
+        """What its pairs say."""
+        return Noise(self.ranges, self.smallest, {(a, b): found for a, b, found in self.pairs}, self.videos)
+
+    def entries(self) -> Iterator[BoardEntry]:
+        """Yield its rows; InputError where their benchmark is not known."""
+        for row in self.rows:
+            stored = StoredResult(
+                row.key,
+                Path(),
+                row.result,
+                row.check,
+                discovery.spec_of(row.result.benchmark),
+                videos=frozenset() if "#" in row.key else None,
+                withheld=self.why,
+            )
+            values = {name: getattr(row, name) for name in _OF_ENTRY}
+            yield BoardEntry(**values, group=self.group, stored=replace(stored, differs=self.group.differs))
+
+
+class Withheld(Record):
+    """The whole file: a benchmark's tables, and how those of the same answers relate (as in `leaderboard.json`)."""
+
+    benchmark: str
+    tables: list[Table]
+    bridges: list[dict[str, Any]]
+
+
+def of_board(board: "Board", *, private: bool) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the file of each benchmark that has runs whose samples may not be passed on."""
+    for benchmark, groups in board.groups.items():
+        tables = []
+        for group in groups:
+            kept = board.withheld.get(group)
+            why = why_withheld(board.specs[benchmark], group.split, private=private) or (kept and kept.why)
+            runs = [row for row in board.entries if row.group == group and row.stored is not None]
+            if why and runs:
+                tables.append(_table(board, group, runs, why))
+        if tables:
+            made = Withheld(benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark))
+            text = json.dumps(made.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+            yield f"{FOLDER}/{benchmark}.json", text
+
+
+def _table(board: "Board", group: RankingGroup, runs: list[BoardEntry], why: str) -> Table:
+    noise, rows = board.noise[group], []
+    for entry in runs:
+        if entry.stored is None:
+            continue
+        values = {name: getattr(entry, name) for name in _OF_ENTRY}
+        rows.append(
+            Row(
+                **values,
+                result=public(entry.stored.result).model_copy(update={"media": None}),
+                check=entry.stored.check,
+                without_shortcuts=board.without_shortcuts.get(entry.key),
+                other_judges=board.other_judges.get(entry.key),
+            )
+        )
+    return Table(
+        group=group,
+        why=why,
+        rows=rows,
+        ranges=dict(noise.ranges),
+        smallest=noise.smallest,
+        pairs=[(*keys, found) for keys, found in noise.pairs.items()],
+        videos=noise.videos,
+        shares=board.shares(group),
+        relations=board.relations(group),
+    )
+
+
+def parse(path: Path) -> Withheld:
+    """Return what a file keeps; InputError where it is not one."""
+    try:
+        return Withheld.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: is not what a results dataset keeps of withheld rows ({error.error_count()} fields are wrong); "
+            "get it again from there"
+        ) from None
+
+
+def read(store: Path) -> list[Withheld]:
+    """Return what a store keeps of withheld rows."""
+    return [parse(path) for path in sorted((store / FOLDER).glob("*.json"))]
+
+
+def bring(path: Path, store: Path) -> list[Path]:
+    """Copy what a results dataset has beside its results into a store, unless the same or newer is there.
+
+    That is the rows whose samples are withheld, the Hub's own boards and the names of models. Returns the files.
+    """
+    brought = []
+    for folder in (path, path / "results"):
+        for source in sorted([*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json"), folder / FILE]):
+            target = store / source.relative_to(folder)
+            if not source.is_file() or source.is_symlink() or source.resolve() == target.resolve():
+                continue
+            if target.is_file() and (source.name == FILE or _newest(target) >= _newest(source)):
+                continue
+            write_text(target, read_text(source))
+            brought.append(target)
+    return brought
+
+
+def _newest(path: Path) -> str:
+    if path.parent.name != FOLDER:
+        return str(read_json(path).get("fetched", ""))
+    return max((row.date or "" for table in parse(path).tables for row in table.rows), default="")

@@ -1,0 +1,430 @@
+"""Attack what believes others' files: seeded tries at a board of honest rows, and what became of each kind.
+
+    python -m tools.attack --seed 1 --declarations 300
+
+A try is refused with a line, or taken and marked (a table of its own, a benchmark of its own, "as stated", not ranked),
+or it fell: an honest row changed or went missing, a file outside its folder was read, a bound was passed over, or the
+program failed in a way that it doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, field
+from os import environ
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tools.verification import attacks
+
+HONEST, ITEMS, BATCH = 20, 36, 30
+LETTERS = "ABCD"
+VALUES = (None, True, 0, -1, 99, 10**400, 1.5, float("nan"), "", "x" * 20_000, "\x1b[2J", "\ud800", [], {}, ["a"])
+MARKUP = "<script>alert(1)</script>"
+IDS = ("con", "index", "data", "__proto__", "..", "a/b", "rextime", "curve", "Kitchen", "kitchen\u202e", "kitchen_mini")
+SPEC = """id: kitchen
+title: Kitchen films
+kind: choice
+source: {file: rows.jsonl}
+facets: [topic]
+columns: {id: qid, video: clip, question: q, options: choices, answer: gold, topic: topic}
+"""
+
+
+@dataclass
+class Kind:
+    """What became of the tries of one kind."""
+
+    tried: int = 0
+    refused: int = 0
+    marked: int = 0
+    fell: list[str] = field(default_factory=list)
+
+    def count(self, what: str, outcome: str) -> None:
+        """Count a try: `refused`, `marked`, `held` (a look that found all as it was), or how it fell."""
+        self.tried += 1
+        if outcome == "refused":
+            self.refused += 1
+        elif outcome == "marked":
+            self.marked += 1
+        elif outcome != "held":
+            self.fell.append(f"{what}: {outcome}")
+
+
+# --- a benchmark of one's own, and twenty honest rows ----------------------------------------------------------------
+
+
+def benchmark(folder: Path) -> Path:
+    """Write a benchmark of 36 questions on 12 videos that a file declares."""
+    folder.mkdir(parents=True)
+    (folder / "benchmark.yaml").write_text(SPEC, encoding="utf-8")
+    rows = [
+        {
+            "qid": f"q{number:02}",
+            "clip": f"clip{number // 3}.mp4",
+            "q": f"Which of four pans is used in scene {number}?",
+            "choices": ["the red one", "the blue one", "the copper one", "the small one"],
+            "gold": LETTERS[number % 4],
+            "topic": "pots" if number % 2 else "pans",
+        }
+        for number in range(ITEMS)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def honest(folder: Path, out: Path) -> list[Path]:
+    """Score twenty models on it, each a little worse than the one before; return their results."""
+    import reelbench
+
+    runs: list[Path] = []
+    for number in range(HONEST):
+        answers = [{"id": f"q{at:02}", "prediction": LETTERS[(at + (at < number)) % 4]} for at in range(ITEMS)]
+        scored = reelbench.score(str(folder), answers, model=f"held/model{number:02}")
+        scored.save(out / f"{number:02}")
+        runs.append(out / f"{number:02}")
+    return runs
+
+
+def shown(store: Path) -> dict[str, Any]:
+    """Return what the board shows of each honest row, and of the benchmark's own words."""
+    from reelbench.leaderboard import board
+
+    made = board.make(store, published=False)
+    rows: dict[str, Any] = {
+        entry.model: json.dumps(
+            [
+                {name: value.model_dump() for name, value in entry.metrics.items()},
+                {facet: sorted(labels) for facet, labels in entry.breakdowns.items()},
+                entry.about.model_dump(),
+                entry.unranked,
+                entry.group.label,
+            ],
+            sort_keys=True,
+        )
+        for entry in made.entries
+        if entry.model.startswith("held/")
+    }
+    spec = made.specs["kitchen"]
+    rows["words"] = json.dumps([spec.title, spec.summary, spec.homepage, [metric.title for metric in spec.metrics]])
+    rows["left out"] = json.dumps(sorted(key for key in made.left_out if key.startswith("held__")))
+    return rows
+
+
+# --- declarations ----------------------------------------------------------------------------------------------------
+
+
+def words(rng: Random, stated: dict[str, Any]) -> None:
+    """Other words: titles, summaries, addresses, markup in any of them."""
+    whole = stated["benchmark"]["declaration"]
+    place = rng.choice([whole, *whole["metrics"], *whole["facets"]])
+    name = rng.choice([name for name in ("title", "summary", "homepage", "about", "cite") if name in place])
+    place[name] = rng.choice([MARKUP, "Films\x1b[31m", "x" * 4000, "javascript:alert(1)", "held/model00 is best", ""])
+
+
+def rules(rng: Random, stated: dict[str, Any]) -> None:
+    """Other rules: what is measured, in which unit, over which column, by which labels."""
+    whole = stated["benchmark"]["declaration"]
+    metric = rng.choice(whole["metrics"])
+    change = rng.randrange(6)
+    if change == 0:
+        metric["unit"] = rng.choice(["fraction", "points_0_5", "stars"])
+    elif change == 1:
+        metric["aggregate"] = metric["aggregate"] | {"scale": rng.choice([1000, -100, 0, 1])}
+    elif change == 2:  # noqa: PLR2004
+        metric["aggregate"] = metric["aggregate"] | {"column": rng.choice(["iou", "wrong", "exact_match"])}
+    elif change == 3:  # noqa: PLR2004
+        whole["facets"] = rng.choice([[], [{"name": "id", "title": "Id", "labels": None}], whole["facets"] * 2])
+    elif change == 4:  # noqa: PLR2004
+        whole["kinds"] = rng.choice([[], ["exact_match"], ["choice", "llm_judge"], ["moment"]])
+    else:
+        metric["right_from"] = rng.choice([0, -1, 1e9])
+
+
+def versions(rng: Random, stated: dict[str, Any]) -> None:
+    """Another version, said in the record, in the declaration, or in both."""
+    version = rng.choice([0, -1, 2, 99, 10**9, 10**400, "1", None])
+    for place in rng.choice([["record"], ["declaration"], ["record", "declaration"]]):
+        (stated["benchmark"] if place == "record" else stated["benchmark"]["declaration"])["version"] = version
+
+
+def names(rng: Random, stated: dict[str, Any]) -> None:
+    """Another id, or tasks that are called as somebody else's."""
+    whole = stated["benchmark"]["declaration"]
+    if rng.random() < 0.5:  # noqa: PLR2004
+        stated["benchmark"]["id"] = whole["id"] = rng.choice(IDS)
+    for task in whole["tasks"]:
+        task["name"] = rng.choice(["kitchen", "rextime", "curve_mini", *IDS])
+
+
+def splits(rng: Random, stated: dict[str, Any]) -> None:
+    """Splits that are called otherwise, are hidden, or are not there."""
+    whole = stated["benchmark"]["declaration"]
+    whole["splits"] = rng.choice([{}, {"val": {}}, {"test": {"hidden_answers": True}}, {"mini": {}}, {"test": None}])
+    if rng.random() < 0.5:  # noqa: PLR2004
+        stated["benchmark"]["split"] = rng.choice(["val", "mini", "", "../test"])
+
+
+def spoiled(rng: Random, stated: dict[str, Any]) -> None:
+    """Any value of it is another, its key is gone, or there is one that nobody knows."""
+    places: list[tuple[Any, Any]] = []
+
+    def walk(value: Any) -> None:  # noqa: ANN401 - any JSON value
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            places.append((value, key))
+            if isinstance(part, dict | list):
+                walk(part)
+
+    walk(stated["benchmark"]["declaration"])
+    for holder, key in rng.sample(places, rng.choice((1, 1, 2))):
+        if isinstance(holder, dict) and rng.random() < 0.3:  # noqa: PLR2004
+            holder.pop(key, None)
+            holder[rng.choice(["prompt", "file", "reader", "official_prompts", "unheard_of"])] = "/etc/hostname"
+        else:
+            holder[key] = rng.choice(VALUES)
+
+
+MUTATIONS: dict[str, Callable[[Random, dict[str, Any]], None]] = {
+    "declarations: words": words,
+    "declarations: rules": rules,
+    "declarations: versions": versions,
+    "declarations: names": names,
+    "declarations: splits": splits,
+    "declarations: any value": spoiled,
+}
+
+
+def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> None:
+    """Write an honest result with another declaration; hashes are made to fit, as a careful forger's would."""
+    from reelbench.registry.declaration import declared, scoring_sha256
+
+    shutil.copytree(base, folder)
+    stated = json.loads((folder / "result.json").read_text("utf-8"))
+    stated["model"]["id"] = f"{rng.choice(['aaa', 'zzz', 'held-by'])}/evil{number:03}"
+    stated["provenance"]["date"] = rng.choice(["1970-01-01", "2026-01-01"]) + "T00:00:00+00:00"
+    MUTATIONS[kind](rng, stated)
+    with suppress(ReelbenchError, TypeError, KeyError, AttributeError):  # it is refused for what it is, not for a hash
+        stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared(stated["benchmark"]["declaration"]))
+    (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
+
+
+def declarations(rng: Random, place: Path, tries: int, told: dict[str, Kind]) -> None:
+    """File mutated declarations beside the honest rows, in any order, and hold those to what they were."""
+    from reelbench.leaderboard import board, store
+    from reelbench.registry.workers import Workers
+
+    runs = honest(benchmark(place / "kitchen"), place / "honest")
+    for run in runs[: HONEST // 2]:
+        _added(store.add(run, place / "store"))
+    offered: list[tuple[str, Path]] = []
+    for number in range(tries):
+        kind = list(MUTATIONS)[number % len(MUTATIONS)]
+        folder = place / "offered" / f"{number:03}"
+        mutated(rng, rng.choice(runs), folder, kind, number)
+        offered.append((kind, folder))
+    # Half of the honest come after the first of the others: who is first must not matter.
+    rng.shuffle(offered)
+    first, rest = offered[: len(offered) // 4], offered[len(offered) // 4 :]
+    for _, folder in first:
+        store.add(folder, place / "store", workers=Workers(1))
+    for run in runs[HONEST // 2 :]:
+        _added(store.add(run, place / "store"))
+    alone = place / "alone"
+    for run in runs:
+        _added(store.add(run, alone))
+    before = shown(alone)
+    outcomes: dict[Path, str] = {}
+    for at in range(0, len(rest), BATCH):
+        for _, folder in rest[at : at + BATCH]:
+            store.add(folder, place / "store", workers=Workers(1))
+        _held(before, shown(place / "store"), [str(folder) for _, folder in rest[at : at + BATCH]], told)
+    made = board.make(place / "store", published=False)
+    rows = {entry.model: entry for entry in made.entries}
+    for kind, folder in offered:
+        stated = json.loads((folder / "result.json").read_text("utf-8"))
+        row = rows.get(stated["model"]["id"])
+        where = f"{folder.name} ({stated['model']['id']})"
+        if row is None:
+            outcomes[folder] = "refused"
+        else:
+            marked = row.group.differs or row.group.benchmark != "kitchen" or row.unranked or _same_rules(row, made)
+            outcomes[folder] = "marked" if marked else "stands among the honest rows, by other rules"
+        told[kind].count(where, outcomes[folder])
+    several = [folder for _, folder in rng.sample(offered, min(12, len(offered)))]
+
+    def outcomes_of(folders: list[Path], workers: int) -> dict[Path, str]:
+        return {one.source: f"{one.outcome} {one.why}" for one in store.check(*folders, workers=Workers(workers))}
+
+    alike = outcomes_of(several, 1)
+    orders = told["declarations: order and --workers"]
+    for what, folders, workers in (("two workers", several, 2), ("from the last on", several[::-1], 1)):
+        others = outcomes_of(folders, workers)
+        differ = [
+            f"{folder.name}: {alike[folder]} | {others[folder]}"
+            for folder in several
+            if alike[folder] != others[folder]
+        ]
+        orders.count(what, first_of(differ, 2, "; ") if differ else "held")
+
+
+def _same_rules(row: Any, made: Any) -> bool:  # noqa: ANN401 - a board and its row
+    """Whether a row in the honest rows' own table was scored as they are: only its words differ, and aren't shown."""
+    from reelbench.registry.declaration import scoring_sha256
+
+    return scoring_sha256(row.stored.benchmark) == scoring_sha256(made.specs["kitchen"])
+
+
+def _added(done: list[Any]) -> None:
+    for one in done:
+        if one.outcome not in ("added", "same"):
+            raise SystemExit(f"an honest result is {one.outcome}: {one.why}")
+
+
+def _held(before: dict[str, Any], now: dict[str, Any], tries: list[str], told: dict[str, Kind]) -> None:
+    changed = [what for what, was in before.items() if now.get(what) != was]
+    outcome = f"changed after one of {', '.join(tries)}" if changed else "held"
+    told["declarations: looks at the honest rows"].count(", ".join(changed), outcome)
+
+
+# --- what a folder reads ---------------------------------------------------------------------------------------------
+
+OUTER = (
+    *("/etc/hostname", "/proc/self/environ", "/", "../secret.txt", "../../secret.txt", "~/secret.txt", "..", "up"),
+    *("link.txt", "up/secret.txt", "$HOME"),
+)
+WITHOUT_SOURCE = SPEC.replace("source: {file: rows.jsonl}\n", "")
+OPEN = SPEC.replace("kind: choice", "kind: open").replace("options: choices, ", "")
+KEYS: dict[str, Callable[[str], str]] = {
+    "prompt": lambda path: f"{SPEC}prompt: {path}\n",
+    "source.file": lambda path: f"{WITHOUT_SOURCE}source: {{file: {path}}}\n",
+    "judge.prompts": lambda path: f"{OPEN}judge: {{prompts: {path}, scale: [0, 5]}}\n",
+    "media.roots": lambda path: f"{SPEC}media: {{roots: [{path}]}}\n",
+    "media.layouts": lambda path: f'{SPEC}media: {{layouts: ["{path}/{{video}}"]}}\n',
+    "a row's video": lambda path: SPEC.replace("video: clip", f"video: '{path}/{{clip}}'"),
+}
+
+
+def outer_paths(place: Path, told: dict[str, Kind]) -> None:
+    """Let a benchmark's file name what lies outside its folder, by every key that names a file."""
+    from reelbench.registry import benchmark_file, prompts
+    from reelbench.registry.data import mapped_rows
+    from reelbench.registry.media.library import Library
+    from reelbench.registry.spec import FileBeside
+
+    (place / "secret.txt").write_text("the user's own {question}", encoding="utf-8")
+    (place / "clip0.mp4").write_bytes(b"the user's own film")
+    for number, (key, path) in enumerate((key, path) for key in KEYS for path in OUTER):
+        folder = benchmark(place / "outer" / f"{number:02}")
+        (folder / "link.txt").symlink_to(place / "secret.txt")
+        (folder / "up").symlink_to(place)
+        (folder / "benchmark.yaml").write_text(KEYS[key](path), encoding="utf-8")
+        try:
+            spec = benchmark_file.read(folder)
+            prompts.check(spec)
+            row = next(mapped_rows.read(spec, [folder / "rows.jsonl"], "test"))
+            film = Library(spec, "test").find(row)
+            source = spec.splits["test"].source
+            files = [*([film] if film else []), *([folder / spec.prompt] if key == "prompt" else [])]
+            files += [Path(source.path)] if isinstance(source, FileBeside) else []
+            out = [str(file) for file in files if not file.resolve().is_relative_to(folder.resolve())]
+            outcome = f"read {first_of(out)}" if out else "refused"
+        except InputError:
+            outcome = "refused"
+        told["paths out of a benchmark's folder"].count(f"{key}: {path}", outcome)
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield honest results, each with one thing beyond its bound."""
+    from reelbench.registry import bounds
+
+    stated = json.loads((place / "honest" / "00" / "result.json").read_text("utf-8"))
+    many = {f"n{number}": "1" for number in range(bounds.ENTRIES + 1)}
+    metrics = stated["benchmark"]["declaration"]["metrics"]
+    changes: dict[str, tuple[tuple[str, ...], Any]] = {
+        "software": (("software",), many),
+        "arguments": (("model", "args"), many),
+        "generation": (("settings", "generation"), many),
+        "a name": (("model", "id"), "x" * (bounds.NAME + 1)),
+        "a revision": (("model", "revision"), "x" * (bounds.NAME + 1)),
+        "a note": (("provenance", "note"), "x" * (bounds.NOTE + 1)),
+        "a title": (("benchmark", "declaration", "title"), "x" * (bounds.TITLE + 1)),
+        "a summary": (("benchmark", "declaration", "summary"), "x" * (bounds.DECLARED_TEXT + 1)),
+        "a declaration": (("benchmark", "declaration", "columns"), [{"name": "x" * 1000}] * 300),
+        "metrics of a declaration": (
+            ("benchmark", "declaration", "metrics"),
+            metrics[:1] * (bounds.PARTS + 1),
+        ),
+        "links": (("model", "about"), {"links": many}),
+        "depth": (("model", "args", "deep"), json.loads("[" * (bounds.DEPTH + 5) + "]" * (bounds.DEPTH + 5))),
+    }
+    for name, (way, value) in changes.items():
+        changed = deepcopy(stated)
+        holder = changed
+        for key in way[:-1]:
+            holder = holder[key]
+        holder[way[-1]] = value
+        yield name, changed
+
+
+def too_much(place: Path, told: dict[str, Kind]) -> None:
+    """Hand in results of which one thing is beyond its bound."""
+    from reelbench.leaderboard import store
+
+    for number, (name, stated) in enumerate(beyond(place)):
+        folder = shutil.copytree(place / "honest" / "00", place / "beyond" / f"{number:02}")
+        (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
+        [done] = store.check(folder)
+        told["beyond a bound"].count(name, "refused" if done.outcome == "refused" else done.outcome)
+    facets = {"topic": [f"label {number}" for number in range(4000)]}
+    folder = shutil.copytree(place / "honest" / "00", place / "beyond" / "labels")
+    lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
+    lines[0]["facets"] = facets
+    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    [done] = store.check(folder)
+    told["beyond a bound"].count("labels", "refused" if done.outcome == "refused" else done.outcome)
+
+
+def main() -> int:
+    """Attack, print what fell, and write the table."""
+    parser = argparse.ArgumentParser(
+        description="Attack what believes others' files; counts go to docs/verification.md."
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--declarations", type=int, default=300, help="mutated declarations")
+    parser.add_argument("--dry-run", action="store_true", help="write no document")
+    options = parser.parse_args()
+    told: dict[str, Kind] = {name: Kind() for name in MUTATIONS}
+    for name in ("order and --workers", "looks at the honest rows"):
+        told[f"declarations: {name}"] = Kind()
+    told |= {"paths out of a benchmark's folder": Kind(), "beyond a bound": Kind()}
+    rng = Random(options.seed)  # noqa: S311 - to be drawn again
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"), HF_HUB_OFFLINE="1")
+        declarations(rng, place, options.declarations, told)
+        outer_paths(place, told)
+        too_much(place, told)
+    counts = Counter({kind: len(of.fell) for kind, of in told.items()})
+    for kind, of in told.items():
+        sys.stdout.write(f"{kind}: {of.tried} tried, {of.refused} refused, {of.marked} marked, {len(of.fell)} fell\n")
+        for line in of.fell:
+            sys.stdout.write(f"    {line}\n")
+    if not options.dry_run:
+        rows = [[kind, of.tried, of.refused, of.marked, len(of.fell)] for kind, of in told.items()]
+        attacks.write({"seed": options.seed, "rows": rows})
+    return 1 if counts.total() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
