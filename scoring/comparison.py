@@ -8,7 +8,7 @@ trust where the two differ.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,12 +30,12 @@ class McNemar:
     Attributes:
         only_a: Items that only a has right.
         only_b: Items that only b has right.
-        p: Two-sided, binomial.
+        p: Two-sided, binomial; None of a comparison under ten videos, as every p.
     """
 
     only_a: int
     only_b: int
-    p: float
+    p: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,9 @@ def _mcnemar(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNema
     pairs = [(x.scores[how.column], y.scores[how.column]) for x, y in zip(a, b, strict=True) if how.column in x.scores]
     if metric.judged or any(score not in (0, 1) for pair in pairs for score in pair):
         return None
-    return mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+    test = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+    few = len({sample.video for sample in a if how.column in sample.scores}) < intervals.MIN_CLUSTERS
+    return replace(test, p=None) if few else test
 
 
 @dataclass(frozen=True, slots=True)

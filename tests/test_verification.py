@@ -44,3 +44,16 @@ def test_the_document_has_every_section_and_no_figure_that_is_no_rounding():
     assert "inf" not in [cell.strip() for cell in text.split("|")]
     for owners in (scorers.REXTIME, scorers.MOVIECORE, scorers.TIMELENS):
         assert owners.shown in text
+
+
+def test_what_cannot_run_now_keeps_its_figures_and_says_of_which_version():
+    shown = proof.Proof("ours", "theirs", "3 items", 0.5, "by hand", "peer 1.0")
+    before = verification.document([("Agreement", [shown], [])])
+    after = verification.document([("Agreement", [], ["kappa: is not here"])], verification.earlier(before))
+    row = f"| ours | theirs | 3 items | 5.0e-01 | by hand | peer 1.0; of Reelbench {verification.__version__} |"
+    assert row in after
+    assert after.count("of Reelbench") == 1
+    again = verification.document([("Agreement", [], ["kappa: is not here"])], verification.earlier(after))
+    assert again == after
+    now = verification.document([("Agreement", [shown], ["tau: is not here"])], verification.earlier(after))
+    assert "of Reelbench" not in now

@@ -47,8 +47,7 @@ def test_choices_are_compared_on_the_items_that_both_answered():
     assert (accuracy.n, accuracy.videos) == (8, 8)
     assert (accuracy.a, accuracy.b, accuracy.difference) == (62.5, 37.5, 25.0)
     assert (accuracy.mcnemar.only_a, accuracy.mcnemar.only_b) == (4, 2)
-    assert accuracy.mcnemar.p == pytest.approx(2 * (1 + 6 + 15) / 64)
-    assert accuracy.ci95 is None  # of 8 videos
+    assert (accuracy.ci95, accuracy.p, accuracy.mcnemar.p) == (None, None, None)  # of 8 videos
     assert "miou" not in found.metrics  # nobody gave a window
 
 
@@ -107,7 +106,7 @@ def test_videos_are_drawn_not_questions():
 
     found = compare(of(("v1",)), of(("v2",)), REXTIME).metrics["accuracy"]
     assert (found.videos, found.ci95, found.p) == (2, None, None)
-    assert found.mcnemar.p == pytest.approx(1.0)
+    assert (found.mcnemar.only_a, found.mcnemar.only_b, found.mcnemar.p) == (100, 100, None)
 
 
 def test_one_video_has_no_interval():

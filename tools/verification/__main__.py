@@ -2,10 +2,12 @@
 
 import json
 import platform
+import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from reelbench import __version__
@@ -39,8 +41,22 @@ def outcomes(proofs: dict[str, Prove]) -> tuple[list[Proof], list[str]]:
     return shown, absent
 
 
-def document(sections: list[tuple[str, list[Proof], list[str]]]) -> str:
-    """Return the document."""
+def earlier(text: str) -> dict[str, list[list[str]]]:
+    """Return the rows of an earlier document by section, each with the version that it was written by."""
+    stamp = re.search(r"^Written by `make verification`: Reelbench (\S+),", text, re.MULTILINE)
+    sections: dict[str, list[list[str]]] = {}
+    for part in text.split("\n## ")[1:]:
+        rows = [line[2:-2].split(" | ") for line in part.split("\n") if line.startswith("| ")][2:]
+        for row in rows:
+            row[-1] += "" if "; of Reelbench " in row[-1] or stamp is None else f"; of Reelbench {stamp[1]}"
+        sections[part.partition("\n")[0]] = rows
+    return sections
+
+
+def document(
+    sections: list[tuple[str, list[Proof], list[str]]], kept: Mapping[str, list[list[str]]] = MappingProxyType({})
+) -> str:
+    """Return the document; of `kept`, an earlier one's rows, those stay whose proof is absent now."""
     lines = [
         "# Verification",
         "",
@@ -51,8 +67,11 @@ def document(sections: list[tuple[str, list[Proof], list[str]]]) -> str:
         f"Written by `make verification`: Reelbench {__version__}, Python {platform.python_version()}.",
     ]
     for title, proofs, absent in sections:
-        lines += ["", f"## {title}", "", _row(HEAD), _row(["---"] * len(HEAD))]
-        lines += [_row([p.ours, p.beside, p.n, _difference(p.difference), p.how, p.versions]) for p in proofs]
+        rows = [(p.ours, p.beside, p.n, _difference(p.difference), p.how, p.versions) for p in proofs]
+        lines += ["", f"## {title}", "", *map(_row, [HEAD, ["---"] * len(HEAD), *rows])]
+        # What can't run here now keeps its figures, and says of which version they are.
+        made = {row[:2] for row in rows}
+        lines += [_row(row) for row in kept.get(title, ()) if absent and tuple(row[:2]) not in made]
         if absent:
             lines += ["", "Not run here:", "", *(f"- {line}" for line in absent)]
     lines += _replies(json.loads(REPLIES.read_text(encoding="utf-8")))
@@ -87,7 +106,8 @@ def _difference(difference: float | str) -> str:
 def main() -> int:
     """Write the document; returns 1 where a proof found a difference that is no rounding."""
     sections = [(title, *outcomes(proofs)) for title, proofs in SECTIONS]
-    write_text(DOCUMENT, document(sections))
+    before = DOCUMENT.read_text(encoding="utf-8") if DOCUMENT.is_file() else ""
+    write_text(DOCUMENT, document(sections, earlier(before)))
     wrong = [
         proof
         for _, proofs, _ in sections

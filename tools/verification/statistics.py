@@ -90,7 +90,7 @@ def mcnemar_test() -> Proof:
     from scipy import stats
 
     counts = [(a, b) for a in range(0, 60, 3) for b in range(0, 60, 4) if a + b]
-    pairs = [(mcnemar(a, b).p, float(stats.binomtest(min(a, b), a + b).pvalue)) for a, b in counts]
+    pairs = [(mcnemar(a, b).p or 0.0, float(stats.binomtest(min(a, b), a + b).pvalue)) for a, b in counts]
     return Proof(
         "McNemar's exact p",
         "SciPy",
