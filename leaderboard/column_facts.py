@@ -15,14 +15,11 @@ from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf
 from reelbench.scoring import calibration_file, result_files
 from reelbench.stats import intervals
 
-_SIZES = (4, 10, 40, 100)  # 1e9 parameters
-
 
 def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     """Return the facts of a run's record, by the names of the columns that show them."""
     spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
     about, frames, preset = result.model.about or About(), result.settings.frames, result.settings.preset
-    billions = None if about.parameters is None else about.parameters / 1e9
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     other_judge = other_than_requested(result.judge) if result.judge else []
     times = re.search(r",times=(\w+)", frames)
@@ -37,8 +34,6 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
         "calibrated": calibrated and calibrated.value,
         "calibration": calibrated and calibrated.how,
-        "parameters": billions,
-        "size": None if billions is None else _size(billions),
         "trained_on": ", ".join(about.trained_on or ()) or None,
         "sound": result.settings.sound,
         "label": result.settings.label,
@@ -54,10 +49,6 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "videos": shown.videos,
         **_mean_usage(stored),
     }
-
-
-def _size(billions: float) -> str:
-    return next((f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more")
 
 
 def _mean_usage(stored: StoredResult) -> dict[str, float | None]:

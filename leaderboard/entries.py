@@ -7,7 +7,7 @@ table and a ranking of its own.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +35,9 @@ HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
 
 
+_SIZES = (4, 10, 40, 100)  # 1e9 parameters
+
+
 @dataclass(frozen=True, slots=True)
 class RankingGroup:
     """What a score must share with another to be compared with it.
@@ -44,6 +47,7 @@ class RankingGroup:
         judge: Who judged, by the id that the server returned.
         protocol: How the model was asked, where that is not the plain way: candidates, a language, a label, another
             prompt.
+        setting: What the model brought with it, where that is more than itself: fine-tuned, tools.
         data: Whose questions and references, where they are not the owners'.
         differs: How what was asked, or how it was scored, differs from what was filed first of the benchmark.
         readers: Version of the rules that read the answers, where today's can't read them again.
@@ -59,19 +63,22 @@ class RankingGroup:
     data: Literal["own"] | None = None
     differs: str | None = None
     readers: int | None = None
+    setting: str | None = None
 
     @property
     def id(self) -> str:
         """A name for links and columns, unique to the group."""
         start = (self.benchmark, f"v{self.version}", self.split, self.subset)
-        parts = (*start, self.judge, self.prompts, self.protocol, self.data and f"data {self.data}", *self._apart)
+        how = (self.setting, self.protocol, self.data and f"data {self.data}", *self._apart)
+        parts = (*start, self.judge, self.prompts, *how)
         return "/".join(part for part in parts if part)
 
     @property
     def label(self) -> str:
         """What a reader needs to tell the groups of one benchmark apart."""
         data = "data of one's own" if self.data else None
-        split = ", ".join(part for part in (self.split, self.subset, self.protocol, data, *self._apart) if part)
+        how = (self.setting, self.protocol, data, *self._apart)
+        split = ", ".join(part for part in (self.split, self.subset, *how) if part)
         judge = "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
         return f"{split}{judge}" + ("" if self.version == 1 else f" · version {self.version}")
 
@@ -82,12 +89,17 @@ class RankingGroup:
     @property
     def plain(self) -> bool:
         """Whether it is of a whole split of the owners' data, asked in the plain way: no other counts overall."""
-        return not any((self.subset, self.protocol, self.data, self.differs, self.readers))
+        return not any((self.subset, self.setting, self.protocol, self.data, self.differs, self.readers))
 
     @property
     def mini(self) -> bool:
         """Whether it is on the mini data, which is for trying things out."""
         return loading.is_mini(self.split)
+
+
+def _apart(setting: str) -> str | None:
+    """Return a setting whose rows have a table of their own; None where a model is as it is, reasoning or not."""
+    return setting if setting in {"fine-tuned", "tools"} else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +138,18 @@ class BoardEntry:
         """Whether it is a reference point, which is never ranked: a floor, people, what the Hub's own board states."""
         return self.kind in ("baseline", "human", "community")
 
+    @property
+    def billions(self) -> float | None:
+        """The model's parameters, in 1e9, where its people state them."""
+        return None if self.about.parameters is None else self.about.parameters / 1e9
+
+    @property
+    def size(self) -> str | None:
+        """The same in steps, for a filter."""
+        if (billions := self.billions) is None:
+            return None
+        return next((f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more")
+
 
 def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], None]) -> Iterator[BoardEntry]:
     """Yield the rows of stored results on benchmarks that are known.
@@ -153,13 +177,14 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         frames = f"{frames} ({next(iter(given))})"
     weights = result.model.args.get("pretrained")
     from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
+    setting = "floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run")
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
-        setting="floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run"),
-        group=_group(stored, shown),
+        setting=setting,
+        group=replace(_group(stored, shown), setting=_apart(setting)),
         frames=frames,
         metrics=shown.metrics,
         breakdowns=shown.breakdowns,
@@ -186,7 +211,9 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
             revision=None,
             kind=row.setting if row.setting in ("baseline", "human") else "published",
             setting={"baseline": "floor"}.get(row.setting, row.setting),
-            group=RankingGroup(spec.id, spec.version, row.split, row.subset, row.judge, prompts, how),
+            group=RankingGroup(
+                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=_apart(row.setting)
+            ),
             frames=row.frames or "unknown",
             unranked=row.unranked,
             metrics=_without_items(row.metrics),

@@ -32,6 +32,23 @@ def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("about", "apart"),
+    [
+        (About(setting="fine-tuned"), "fine-tuned"),
+        (About(trained_on=("ReXTime",)), "fine-tuned"),
+        (About(setting="tools"), "tools"),
+        (About(setting="zero-shot"), None),
+        (About(setting="reasoning"), None),
+        (None, None),
+    ],
+)
+def test_what_was_fine_tuned_or_had_tools_has_a_table_of_its_own(about, apart, rextime_run, tmp_path):
+    store.add(rextime_run(), tmp_path / "store", about=about)
+    [stored] = store.read(tmp_path / "store")
+    assert entries.run_entry(stored).group.setting == apart
+
+
+@pytest.mark.parametrize(
     ("said", "told"),
     [
         ({"setting": "zero-shot", "trained_on": ["rextime"]}, "about.trained_on has rextime"),

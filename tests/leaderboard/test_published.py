@@ -141,3 +141,12 @@ def test_table_5_s_accuracy_on_a_scale_of_five(setting, percent, points):
     assert percent * 5 / 100 == pytest.approx(points, abs=0.005)
     [row] = found("moviecore", f"HERMES (7B), {setting} as in Table 5")
     assert f"{percent} % accuracy (about {points} " in row.note.replace("HERMES has ", "")
+
+
+def test_what_was_fine_tuned_stands_apart_as_the_blocks_of_table_2_do():
+    groups = {}
+    for row in published_entries(discovery.get("moviecore")):
+        if row.cite.endswith("Table 2"):
+            groups.setdefault(row.group.setting, set()).add(row.model)
+    assert {setting: len(models) for setting, models in groups.items()} == {None: 11, "fine-tuned": 6}
+    assert "HERMES (7B)" in groups[None] & groups["fine-tuned"]

@@ -71,6 +71,7 @@ def test_runs_are_placed_by_value_and_few_videos_tell_none_apart(rextime_run, tm
         (RankingGroup("curve", 1, "test"), RankingGroup("curve", 2, "test"), False),
         (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "test"), False),
         (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "val", protocol="label web search"), False),
+        (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "val", setting="fine-tuned"), False),
     ],
 )
 def test_split_judge_prompts_version_and_way_of_asking_make_columns(left, right, same):

@@ -104,7 +104,7 @@ def test_sorting_by_a_click_and_by_the_keyboard(page_of, published_site):
 def test_what_has_no_value_comes_last_either_way(page_of, published_site):
     from playwright.sync_api import expect
 
-    with page_of(published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)") as page:
+    with page_of(published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned") as page:
         last = page.locator("table.rows tbody tr").last
         expect(last).to_contain_text("–")
         sort_by(page, "Accuracy at IoU").click()
@@ -120,8 +120,9 @@ def test_filter_search_and_column_choice_are_in_the_link(page_of, published_site
     from playwright.sync_api import expect
 
     widths = [f"HERMES (7B) + ACE, beam {n}" for n in (3, 7)]  # of one row, which is ranked once
-    shown = ["HERMES (7B) + ACE", "HERMES (7B)", "HERMES (7B)", *widths]  # by their average, and by their depth
-    with page_of(published_site, "#/moviecore") as page:
+    shown = ["HERMES (7B) + ACE", "HERMES (7B)", *widths]  # by their average, and by their depth
+    tuned = "moviecore/v1/test/gpt-4o-mini-2024-07-18/official/fine-tuned"
+    with page_of(published_site, f"#/moviecore?group={tuned.replace('/', '%2F')}") as page:
         page.get_by_label("Search").fill("hermes")
         choose(page, "open_weights", "yes")
         shows(page, *shown)
@@ -159,10 +160,9 @@ def test_groups_keep_splits_apart(page_of, published_site):
     with page_of(published_site, "#/rextime") as page:
         shows(page, "VideoMind-7B", "VideoMind-2B")
         expect(page.locator(".refs")).to_contain_text("Whole video")
-        page.get_by_role("button", name="test, mini-test (300)").click()
-        expect(page.locator("table.rows tbody tr")).to_have_count(
-            12
-        )  # 9 models, 3 of them with the true span given as well
+        page.get_by_title("rextime/v1/test/mini-test (300)", exact=True).click()
+        # Zero-shot: 5 models, 3 of them with the true span given as well. Those that were fine-tuned stand apart.
+        expect(page.locator("table.rows tbody tr")).to_have_count(8)
         expect(page.locator("table.rows")).not_to_contain_text("VideoMind-7B")
         choose(page, "split", "val")
         shows(page, "VideoMind-7B", "VideoMind-2B")
@@ -205,14 +205,16 @@ def test_the_pictures_are_drawn(page_of, published_site):
     with page_of(published_site, "#/rextime") as page:
         expect(drawn(page, "grounding")).to_contain_text("floor: Whole video")
     with page_of(
-        published_site, f"#/dramaqa_cogme?group={'dramaqa_cogme/v1/val/CogME%27s 4,385 tagged questions'}"
+        published_site, f"#/dramaqa_cogme?group={'dramaqa_cogme/v1/val/CogME%27s 4,385 tagged questions/fine-tuned'}"
     ) as page:
         expect(drawn(page, "facet-content")).to_contain_text("Identity")
 
 
 @pytest.mark.browser
 def test_names_in_a_picture_stand_apart(page_of, published_site):
-    with page_of(published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)", width=390) as page:
+    with page_of(
+        published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned", width=390
+    ) as page:
         boxes = drawn(page, "grounding").evaluate(
             """(place) => [...place.querySelectorAll('text:not(.soft)')].map((t) => t.getBoundingClientRect())
             .map((b) => [b.left, b.top, b.right, b.bottom])"""

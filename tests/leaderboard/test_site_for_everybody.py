@@ -139,7 +139,7 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
     from playwright.sync_api import expect
 
     with page_of(published_site, "#/moviecore", scheme="dark") as page:
-        expect(names(page)).to_have_count(19)
+        expect(names(page)).to_have_count(11)  # Table 2, zero-shot
         page.emulate_media(media="print")
         page.wait_for_function(f"{BRIGHTNESS} > 600")
         expect(page.locator("table.rows")).to_be_visible()
@@ -150,8 +150,8 @@ def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
 
 
 def test_the_page_is_small(published_site):
-    """Scripts and style are under 125 kB; a plotting library alone would be fifty times that."""
-    assert sum((published_site / name).stat().st_size for name in site.ASSETS) < 125_000
+    """Scripts and style are under 155 kB; a plotting library alone would be thirty times that."""
+    assert sum((published_site / name).stat().st_size for name in site.ASSETS) < 155_000
     assert not (published_site / "lib").exists()
     document = (published_site / "data" / "board.js").read_text(encoding="utf-8")
     assert json.loads(document.removeprefix("globalThis.REELBENCH=").rstrip(";\n"))["rows"]
