@@ -5,7 +5,7 @@ import sys
 
 MODULES = (
     *("startup", "load", "answers", "predictions", "judge", "scale", "ace", "frames", "leaderboard", "view"),
-    *("making", "profile", "review", "diagnose", "coverage"),
+    *("making", "profile", "review", "diagnose", "coverage", "pictures"),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""
 

@@ -56,7 +56,7 @@ def _thread() -> _Thread:
 
 def hand_over(row: Row, frames: int, text: str = "") -> None:
     """Note that an adapter is given a row: so many frames (0: none, or a whole video), and the text that asks."""
-    _install()
+    install()
     key, thread = key_of(row), _thread()
     if key in thread.rows:
         thread.rows.remove(key)
@@ -145,7 +145,7 @@ class StoredPicture(str):
 # --- where frames are counted, and pictures go out ---------------------------------------------------------------
 
 
-def _install() -> None:
+def install() -> None:
     """Count at each place that is loaded by now; once each."""
     for module, owner, name, counting in _PLACES:
         found = getattr(sys.modules.get(module), owner, None)
