@@ -6,6 +6,7 @@ is: in a program, a notebook that has a loop running, or a host's worker threads
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ class _Loop:
         self.thread.start()
 
     def close(self) -> None:
+        if sys.is_finalizing():  # whoever held it never let go: threads stand still by now, and would never answer
+            return
         asyncio.run_coroutine_threadsafe(self.loop.shutdown_default_executor(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
