@@ -39,6 +39,7 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "label": result.settings.label,
         "preset": preset and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
         "unscored": shown.unscored or None,
+        "runs": len(stored.runs) or None,
         "stated_score": stated_score(spec.primary, stored, shown),
         "readers": result.answers,
         "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,

@@ -191,6 +191,7 @@ class SettingsRecord(Record):
             "offset",
             "preset",
             "ranker",
+            "run",
         }
     )
 
@@ -223,6 +224,12 @@ class SettingsRecord(Record):
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
+    run: int | None = Field(
+        default=None,
+        ge=1,
+        le=LARGEST,
+        description="Number of the run, where all was asked several times; else absent.",
+    )
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
     offset: int | None = absent("lmms-eval's --offset: how many questions it began after.")
 

@@ -268,7 +268,7 @@ def runs_options(
         int, typer.Option("--runs", min=1, metavar="N", help="Ask all N times; each run has answers of its own.")
     ] = 1,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="Sent with every request: S, S + 1, … of each run.")
+        int | None, typer.Option("--seed", metavar="S", help="S, S + 1, … is the seed of each run.")
     ] = None,
 ) -> "Runs":
     """Return how often all is asked."""
