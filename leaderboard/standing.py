@@ -131,10 +131,22 @@ def _bounded(
         bounds = value_bounds(spec, metric, samples) if stated and stated.value is not None else None
         if stated is None or bounds is None:
             continue
-        metrics[metric.name] = stated.model_copy(update={"value": bounds.lower.value, "ci95": bounds.ci95})
+        metrics[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
         if metric == spec.primary:
             lowest = bounds.lower
     return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest), []
+
+
+def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str | None:
+    """Return what a row's value, its interval and its items are where a few have no score; None where all have."""
+    bound, stated = shown.metrics.get(metric.name), stored.result.metrics.get(metric.name)
+    if shown.lowest is None or bound is None or stated is None or stated.value is None:
+        return None
+    digits = metric.in_unit.long_digits
+    return (
+        f"lower bound: of {bound.n} questions {shown.unscored} without a score count at the scale's lowest; the interval "
+        f"ends where each counts at the highest; {stated.value:.{digits}f} over the {stated.n} scored"
+    )
 
 
 def stated_score(metric: Metric, stored: StoredResult, shown: Standing) -> float | None:

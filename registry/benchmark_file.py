@@ -21,12 +21,12 @@ from typing import Any, Literal, get_args
 
 from reelbench.registry import settings
 from reelbench.registry.containment import contained
-from reelbench.registry.data.mapped_rows import PLACE
+from reelbench.registry.data.mapped_rows import PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
 from reelbench.registry.metrics import Mean, MeanOf, Metric
-from reelbench.registry.rows import DURATION, KIND_COLUMNS
+from reelbench.registry.rows import DURATION, FPS, KIND_COLUMNS
 from reelbench.registry.spec import (
     AnswerForm,
     BenchmarkSpec,
@@ -76,7 +76,7 @@ _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
 
 _STEPS = Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order.")
-_OPTIONAL = {column.name: column for column in (DURATION, _STEPS)}
+_OPTIONAL = {column.name: column for column in (DURATION, FPS, _STEPS)}
 """Columns that rows of any kind may have."""
 
 _DEFAULT_JUDGE = "curve"
@@ -256,6 +256,9 @@ class _Declaration:
     def spec(self) -> BenchmarkSpec:
         top = self._top
         columns = self._columns()
+        times = self._span_unit(columns)
+        if times["fps"] and not is_number_text(times["fps"]):  # what answers in frames are read by, too
+            columns |= {FPS.name: times["fps"]}
         block = top.block("separators")
         block.only(self._facets)
         separators = {name: block.required(name) for name in block.values}
@@ -264,7 +267,7 @@ class _Declaration:
             answer_is=top.choice("answer_is", AnswerForm),
             separators=separators,
             options_in_question=self._options_in_question(),
-            **self._span_unit(columns),
+            **times,
         )
         languages = top.texts("languages") or ("en",)
         # Beside the columns of the kind: what the prompt names, and the optional ones that are mapped.

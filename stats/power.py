@@ -10,8 +10,9 @@ larger difference than the pilot's takes more of these: they are counted as new 
 add (McNemar's variance, share of such questions less the difference's square; Miettinen 1968, Biometrics 24), and which
 lie in videos as the questions do that both have wrong. What a pilot measured has an error of its own, chi-square on its
 videos: power is the mean over it; of its difference only what is beyond that error counts. So 80 % promised are 77 to
-83 where such pairs come all together with the difference, and more where the better model has an easier time with every
-question; promised where both have twice as many questions wrong as the difference (simulated by `make verification`).
+83 where such pairs come all together with the difference, 84 where the pilot's own was larger than that, and 87 to 91
+where the better model has an easier time with every question; promised where both have twice as many questions wrong as
+the difference (simulated by `make verification`).
 """
 
 import math

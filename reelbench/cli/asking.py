@@ -265,10 +265,20 @@ takes_kept = takes("keeping", keeping_options)
 def runs_options(
     *,
     runs: Annotated[
-        int, typer.Option("--runs", min=1, metavar="N", help="Ask all N times; each run has answers of its own.")
+        int,
+        typer.Option(
+            "--runs",
+            min=1,
+            metavar="N",
+            help="Ask all N times; each run has answers of its own.",
+            rich_help_panel=families.SWEEP,
+        ),
     ] = 1,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="S, S + 1, … is the seed of each run.")
+        int | None,
+        typer.Option(
+            "--seed", metavar="S", help="S, S + 1, … is the seed of each run.", rich_help_panel=families.SWEEP
+        ),
     ] = None,
 ) -> "Runs":
     """Return how often all is asked."""

@@ -57,9 +57,8 @@ def run(
     """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder for each
-    setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task. With --runs N there are run-1/ … and
-    <task>/runs.json; a run that ended is not run again. With --json, stdout has the JSON of
-    results or sweep, and stderr lmms-eval's table.
+    setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
+    <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
