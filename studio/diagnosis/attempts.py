@@ -205,8 +205,8 @@ class LmmsEval:
         lacking = [verdict for verdict in verdicts.values() if verdict.reason in _COMES_BACK]
         if lacking:
             raise ReelbenchError(
-                f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what came "
-                "is kept: rerun the command to continue"
+                f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
+                " came is kept: rerun the command to continue"
             )
         paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
         write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
