@@ -12,8 +12,8 @@ from reelbench.cli.option_groups import Data, Split, option, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.methods.candidates import Answers, CandidateSet
-    from reelbench.tasks.score import RunMetadata
+    from reelbench.methods.candidates import CandidateSet
+    from reelbench.tasks.score import Answers, RunMetadata
 
 ACE_FILE = "ace.json"
 _option = partial(option, "candidates")

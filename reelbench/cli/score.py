@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
-    from reelbench.tasks.score import Evaluation, Options, Outcome, RunMetadata
+    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, RunMetadata
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
@@ -100,7 +100,7 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
-    from reelbench.tasks.score import Options
+    from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
     if template:
@@ -123,7 +123,9 @@ def score(
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        answers = _answers(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        of_file = evaluation(answers, options)
+        evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
         if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
@@ -172,7 +174,7 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
         raise InputError(f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}")
 
 
-def _of_file(
+def _answers(
     name: str | None,
     files: FileOptions,
     of_run: RunOptions,
@@ -181,9 +183,9 @@ def _of_file(
     metadata: "RunMetadata",
     options: "Options",
     output: Path | None,
-) -> "Evaluations":
+) -> "Answers":
     from reelbench.tasks.predictions import Columns
-    from reelbench.tasks.score import resolve_predictions, score_files
+    from reelbench.tasks.score import read_answers, resolve_predictions
     from reelbench.tasks.submissions import Inputs
 
     if name is None or files.predictions is None:
@@ -199,8 +201,7 @@ def _of_file(
     columns = Columns(files.id_column, files.text_column)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
-    evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
-    return iter([(evaluation, output or home() / "results" / evaluation.name)])
+    return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
 
 
 def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_json: bool) -> None:
