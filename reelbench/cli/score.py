@@ -1,17 +1,18 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, families
+from reelbench.cli import console
 from reelbench.cli.about import takes_about, takes_metadata
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, reports_status, takes
+from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
-_TABLE = families.TABLE
+_score = partial(option, "score")
 _FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
@@ -35,60 +36,32 @@ _FILL_IN = "fill in the column prediction, and leave out rows without an answer:
 class FileOptions:
     """What is scored from files, as it was typed."""
 
-    predictions: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
-            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
-        ),
-    ] = None
-    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None
-    looked: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="LOG",
-            help="Log of `frames serve`: what an agent looked at for its answers.",
-            rich_help_panel=families.ANSWERS,
-        ),
-    ] = None
+    predictions: Annotated[str | None, _score("--predictions")] = None
+    references: Annotated[Path | None, _score("--references")] = None
+    looked: Annotated[Path | None, option("answers", "--looked")] = None
     split: Split = None
     data: Data = None
-    id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE), Kind.COLUMNS
-    ] = None
-    text_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE), Kind.COLUMNS
-    ] = None
+    id_column: Annotated[str | None, option("table", "--id-column"), Kind.COLUMNS] = None
+    text_column: Annotated[str | None, option("table", "--text-column"), Kind.COLUMNS] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What is scored of an lmms-eval run, as it was typed."""
 
-    run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None
-    task: Annotated[list[str] | None, typer.Option(help="With --run: only this task (repeat).")] = None
-    answering: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="With --run: how to compare the options' likelihood in `_options` tasks (options:norm=sum).",
-        ),
-    ] = None
+    run: Annotated[Path | None, _score("--run")] = None
+    task: Annotated[list[str] | None, _score("--task")] = None
+    answering: Annotated[str | None, _score("--answering")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
-    by: Annotated[
-        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet."), Kind.FORMAT
-    ] = None
+    by: Annotated[str | None, _score("--by"), Kind.FORMAT] = None
     as_json: Json = False
     quiet: Quiet = False
-    strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated."), Kind.FORMAT
-    ] = False
+    strict: Annotated[bool, _score("--strict/--no-strict"), Kind.FORMAT] = False
 
 
 @takes_about
@@ -108,21 +81,12 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Output folder for result.json and samples.jsonl; with --template, the file.")
-    ] = None,
+    tags: Annotated[Path | None, _score("--tags")] = None,
+    output: Annotated[Path | None, _score("--output")] = None,
     shown: ShowOptions,
     no_overlap: NoOverlap = False,
-    log: Annotated[str | None, typer.Option(metavar="WHERE", help="Also log the result's numbers to wandb.")] = None,
-    template: Annotated[
-        bool,
-        typer.Option(
-            "--template",
-            help="Write an empty table to fill in: CSV, or the format of --output's suffix.",
-            rich_help_panel=_TABLE,
-        ),
-    ] = False,
+    log: Annotated[str | None, _score("--log")] = None,
+    template: Annotated[bool, option("table", "--template")] = False,
     judge_estimate: JudgeEstimate = False,
     metadata: "RunMetadata",
     about: "About | None",
