@@ -144,8 +144,8 @@ def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str
         return None
     digits = metric.in_unit.long_digits
     return (
-        f"lower bound: of {bound.n} questions {shown.unscored} without a score count at the scale's lowest; the interval "
-        f"ends where each counts at the highest; {stated.value:.{digits}f} over the {stated.n} scored"
+        f"lower bound: of {bound.n} questions {shown.unscored} without a score count at the scale's lowest; the "
+        f"interval ends where each counts at the highest; {stated.value:.{digits}f} over the {stated.n} scored"
     )
 
 
