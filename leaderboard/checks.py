@@ -12,7 +12,7 @@ from reelbench.leaderboard.recompute import Ids, Stated, VerifiedResult
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record
+from reelbench.registry.base_record import Later, Record
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
 from reelbench.registry.records import Result
@@ -33,9 +33,7 @@ class Check(Record):
     rejudged: Rejudged | None = None
     result_sha256: str
     samples_sha256: str
-    calibration_sha256: str | None = None
-
-    added = frozenset({"calibration_sha256"})
+    calibration_sha256: Later[str | None] = None
 
 
 def known_spec(result: Result) -> BenchmarkSpec | None:

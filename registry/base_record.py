@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -57,6 +57,11 @@ Plain = Annotated[Any, AfterValidator(_plain)]
 Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)]
 """What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
+_LATER = "later"
+FieldT = TypeVar("FieldT")
+Later = Annotated[FieldT, _LATER]
+"""A field that older records lack."""
+
 
 def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
     """Return a field that is null where nobody said."""
@@ -66,12 +71,16 @@ def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
 class Record(BaseModel):
     """Base of all records: frozen, and a field it does not know is an error; numbers are finite, texts have an end.
 
-    `added` names the fields that older records lack. At their default they are left out of what is written, so that an
-    older record keeps its bytes and its hashes.
+    What older records lack is declared as `Later`: at its default it is left out of what is written, so that an older
+    record keeps its bytes and its hashes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=bounds.TEXT)
-    added: ClassVar[frozenset[str]] = frozenset()
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401 - as pydantic gives it
+        cls.later = frozenset(name for name, field in cls.model_fields.items() if _LATER in field.metadata)
 
     def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it
         """Forget which fields were given: nobody asks, and the set of their names is larger than most records."""
@@ -96,7 +105,7 @@ class Record(BaseModel):
         return {
             name: value
             for name, value in whole(self).items()
-            if name not in self.added or value != fields[name].default
+            if name not in self.later or value != fields[name].default
         }
 
 

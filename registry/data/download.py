@@ -27,6 +27,15 @@ TRIES = 4
 PAUSE_S = 0.5
 """Pause before the second attempt; it doubles from one attempt to the next."""
 _TIMEOUT_S = 30.0
+_HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
+    urllib.request.ProxyHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.UnknownHandler,
+)
 _BLOCK = 1 << 20
 
 OnBytes = Callable[[int], None]
@@ -125,8 +134,29 @@ def download(
     with FileLock(path.with_name(path.name + ".lock")):
         if not again and recorded(path) is not None:
             return path
-        remote = _complete(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
-        digests = _hashes(part)
+        idle = 0
+        while True:
+            before = _size(part)
+            try:
+                remote = _continue(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
+                break
+            except (_BrokeOffError, OSError, http.client.HTTPException) as error:
+                idle = 0 if _size(part) > before else idle + 1
+                full = isinstance(error, OSError) and is_full(error)
+                if idle >= TRIES or full:
+                    why = _reason(error)
+                    what = f"the disk of {part.parent} is full; make room" if full else "check the network"
+                    kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
+                    raise DataUnavailableError(
+                        f"{url}: the download failed ({why}); {what}, try again{kept}"
+                    ) from error
+                time.sleep(PAUSE_S * 2**idle)
+        hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+        with part.open("rb") as file:
+            while block := file.read(_BLOCK):
+                for digest in hashes.values():
+                    digest.update(block)
+        digests = {name: digest.hexdigest() for name, digest in hashes.items()}
         for name, expected in (("sha256", sha256), ("md5", remote.md5)):
             if expected is not None and digests[name] != expected:
                 part.unlink()
@@ -146,24 +176,6 @@ def download(
         write_text(_record_path(path), json.dumps(record, indent=1) + "\n")
         _marks_path(part).unlink(missing_ok=True)
     return path
-
-
-def _complete(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
-    idle = 0
-    while True:
-        before = _size(part)
-        try:
-            return _continue(url, part, on_bytes, hashed=hashed)
-        except (_BrokeOffError, OSError, http.client.HTTPException) as error:
-            idle = 0 if _size(part) > before else idle + 1
-            full = isinstance(error, OSError) and is_full(error)
-            if idle >= TRIES or full:
-                kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
-                what = f"the disk of {part.parent} is full; make room" if full else "check the network"
-                raise DataUnavailableError(
-                    f"{url}: the download failed ({_reason(error)}); {what}, try again{kept}"
-                ) from error
-            time.sleep(PAUSE_S * 2**idle)
 
 
 def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
@@ -222,11 +234,15 @@ def _ended(part: Path, kept: Remote, headers: Message) -> Remote:
 def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
+    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
+    opener = urllib.request.OpenerDirector()
+    for handler in _HANDLERS:
+        opener.add_handler(handler())
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, method=method, headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})}
     )
     try:
-        response = _opener().open(request, timeout=_TIMEOUT_S)
+        response = opener.open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -240,22 +256,6 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
         response.close()
         raise DataUnavailableError(f"{url}: the server answered {response.status}, which is not a file")
     return response
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPRedirectHandler,
-        urllib.request.HTTPErrorProcessor,
-        urllib.request.UnknownHandler,
-    ):
-        opener.add_handler(handler())
-    return opener
 
 
 def _length(headers: Message) -> int | None:
@@ -277,29 +277,14 @@ def _range(headers: Message) -> tuple[int | None, int | None]:
 
 
 def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
-    headers = response.headers
-    md5 = None
+    headers, md5 = response.headers, None
     # Google Cloud Storage, where CURVE is kept, states hashes in its own header.
     for value in ",".join(headers.get_all("x-goog-hash") or ()).split(","):
         name, _, digest = value.strip().partition("=")
         if name == "md5":
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
-    return Remote(
-        size=size,
-        etag=headers.get("ETag"),
-        last_modified=headers.get("Last-Modified"),
-        md5=md5,
-    )
-
-
-def _hashes(path: Path) -> dict[str, str]:
-    digests = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            for digest in digests.values():
-                digest.update(block)
-    return {name: digest.hexdigest() for name, digest in digests.items()}
+    return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5)
 
 
 def _record_path(path: Path) -> Path:
@@ -315,5 +300,4 @@ def _size(path: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    reason = error.reason if isinstance(error, urllib.error.URLError) else error
-    return first_line(reason)
+    return first_line(error.reason if isinstance(error, urllib.error.URLError) else error)

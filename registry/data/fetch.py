@@ -1,29 +1,33 @@
-"""Planning a fetch: what will be transferred and how much, what is here already, and what is not available."""
+"""`reelbench data fetch`: annotations and videos from a spec's sources, planned first, then fetched in parallel.
 
+A plan says what will be transferred and how much before it starts. Running it never stops at a failure: what could not
+be had is reported at the end with its reason, and the next run continues from what is here.
+"""
+
+import logging
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from rich.filesize import decimal
 
 from reelbench.registry.data import download, hub, sources
-from reelbench.registry.data.fetch.transfers import (
-    Annotations,
-    Archive,
-    HubVideo,
-    OnlineVideo,
-    Transfer,
-    VerifiedFiles,
-    place,
-)
 from reelbench.registry.data.loading import imported
-from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.data.transfers import Transfer, VerifiedFiles, archive, hub_video, online_video, place
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, first_line
+from reelbench.registry.files import is_full
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
-from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, Source, UrlFile
+from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
+
+WORKERS = 4
+log = logging.getLogger("reelbench")
 
 Failure = tuple[str, str]
 """What could not be had, and why."""
@@ -83,8 +87,7 @@ def plan(
     Raises:
         InputError: The split is unknown, or the user's own data isn't as expected.
     """
-    source = sources.split_spec(spec, split).source
-    what = f"annotations ({' or '.join(sources.published_files(source))})"
+    what = f"annotations ({' or '.join(sources.published_files(sources.split_spec(spec, split).source))})"
     users = sources.user_data(spec, data) is not None
     items: list[Transfer] = []
     here = [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []
@@ -93,8 +96,7 @@ def plan(
         sources.resolve(spec, split, data)  # says what is wrong with it
     elif not here:
         try:
-            size = _annotation_size(spec, source, refresh=refresh)
-            items.append(Annotations((what,), size, spec, split, refresh))
+            items.append(_annotations(spec, split, what, refresh=refresh))
         except DataUnavailableError as error:
             problems.append((what, str(error)))
     library = media.Library(spec, split, data)
@@ -106,7 +108,15 @@ def plan(
         except InputError as error:
             problems.append((key, str(error)))
             continue
-        number = next((number for number, place in enumerate(spec.media) if _is_from(place, key, split)), None)
+        number = next(
+            (
+                number
+                for number, source in enumerate(spec.media)
+                if (not source.splits or split in source.splits)
+                and (source.matches is None or re.search(source.matches, key) is not None)
+            ),
+            None,
+        )
         hashed = number is not None and spec.media[number].kind == "hub"
         stale = refresh and hashed and found is not None and found.is_relative_to(verified.root)
         if found is not None and not stale and _is_good(found, verified, hashed=hashed):
@@ -116,27 +126,36 @@ def plan(
         else:
             by_source.setdefault(number, []).append(key)
     for number, keys in by_source.items():
-        place = spec.media[number]
         try:
-            planned = list(_planned(place, keys, verified, refresh=refresh))
+            planned = list(_planned(spec.media[number], keys, verified, refresh=refresh))
             items += [part for part in planned if isinstance(part, Transfer)]
             problems += [part for part in planned if not isinstance(part, Transfer)]
         except DataUnavailableError as error:
             several = keys[0] if len(keys) == 1 else f"{len(keys)} videos"
-            problems.append((f"{several} ({place.title})", str(error)))
+            problems.append((f"{several} ({spec.media[number].title})", str(error)))
     return FetchPlan(spec, split, tuple(items), tuple(here), tuple(problems))
 
 
-def _annotation_size(spec: BenchmarkSpec, source: Source, *, refresh: bool) -> int | None:
+def _annotations(spec: BenchmarkSpec, split: str, what: str, *, refresh: bool) -> Transfer:
+    """Return the transfer of a split's annotation files; DataUnavailableError where they can't be had."""
+    source = spec.splits[split].source
     if isinstance(source, HubFile) and spec.open_data:
         commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
         files = hub.list_files(source.repo_id, commit).files
-        return next((files[name].size for name in source.filenames if name in files), None)
-    if isinstance(source, UrlFile) and spec.open_data:
-        if hub.offline():
-            raise DataUnavailableError(f"{source.url}: not here and HF_HUB_OFFLINE is set; unset it")
-        return download.head(source.url).size
-    raise DataUnavailableError(sources.how_to_supply(spec, source))
+        size = next((files[name].size for name in source.filenames if name in files), None)
+    elif not isinstance(source, UrlFile) or not spec.open_data:
+        raise DataUnavailableError(sources.how_to_supply(spec, source))
+    elif hub.offline():
+        raise DataUnavailableError(f"{source.url}: not here and HF_HUB_OFFLINE is set; unset it")
+    else:
+        size = download.head(source.url).size
+
+    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
+        sources.resolve(spec, split, refresh=refresh)
+        advance(size or 0)
+        yield what, None
+
+    return Transfer((what,), size, bring)
 
 
 def _planned(
@@ -167,18 +186,17 @@ def _planned(
                 yield key, f"{hub.page(source.location)} at {commit[:12]} has no {path}"
                 continue
             target = place(verified.root, source, key, PurePosixPath(name).suffix)
-            stated = listing.files[name]
-            yield HubVideo((key,), stated.size, source.location, commit, name, stated, target, verified)
+            yield hub_video(listing, name, key, target, verified)
         return
     fetched = source.kind == "archive" and download.recorded(download.place(source.location)) is not None
     if hub.offline() and not fetched:
         raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
     if source.kind == "archive":
-        yield Archive(tuple(keys), 0 if fetched else download.head(source.location).size, source, verified)
+        yield archive(keys, 0 if fetched else download.head(source.location).size, source, verified)
     elif (command := yt_dlp()) is None:
         raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
     else:
-        yield from (OnlineVideo((key,), None, source, tuple(command), verified) for key in keys)
+        yield from (online_video(source, key, command, verified) for key in keys)
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
@@ -192,13 +210,103 @@ def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
     return True
 
 
-def _is_from(source: MediaSource, key: str, split: str) -> bool:
-    return (not source.splits or split in source.splits) and (
-        source.matches is None or re.search(source.matches, key) is not None
-    )
-
-
 def yt_dlp() -> list[str] | None:
     """Return the command of the yt-dlp that is installed (on PATH, or beside this Python); None where there is none."""
     found = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
     return [found] if found else None
+
+
+class Progress(Protocol):
+    """Told how a run goes on; called from several threads."""
+
+    def advance(self, transferred: int) -> None:
+        """Count bytes transferred."""
+
+    def finished(self, what: str) -> None:
+        """Count one thing as done, or as failed for good."""
+
+
+@dataclass(frozen=True)
+class FetchReport:
+    """What a run did. Failures hold what could not be had and why, in the plan's order where it knew them before."""
+
+    done: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failed: tuple[Failure, ...]
+
+
+def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WORKERS) -> FetchReport:
+    """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
+
+    Raises:
+        DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
+            is running; nothing has been transferred.
+    """
+    from filelock import FileLock, Timeout
+
+    root = folder = media.fetched_root(plan.spec)
+    while not folder.exists():
+        folder = folder.parent
+    if plan.size > (free := shutil.disk_usage(folder).free):
+        raise DataUnavailableError(
+            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
+            "use --limit, or set REELBENCH_HOME to a larger disk"
+        )
+    if not plan.items:
+        return FetchReport((), plan.here, plan.problems)
+    path = root / ".fetch.lock"
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        # Two fetches of one benchmark would write the same partial files.
+        lock = FileLock(path, blocking=False).acquire()
+    except Timeout:
+        raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
+    done: list[str] = []
+    failed: list[Failure] = list(plan.problems)
+    stop = threading.Event()
+    with lock, ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            for future in as_completed([pool.submit(_outcomes, item, progress, stop) for item in plan.items]):
+                done += [what for what, reason in future.result().items() if reason is None]
+                failed += [(what, reason) for what, reason in future.result().items() if reason is not None]
+        finally:
+            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    return FetchReport(tuple(done), plan.here, tuple(failed))
+
+
+class _StoppedError(Exception):
+    """The user stopped the run."""
+
+
+def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> dict[str, str | None]:
+    """Transfer one item -> each of its names with None, or with the reason why it could not be had."""
+    outcomes: dict[str, str | None] = {}
+
+    def advance(transferred: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        if told is not None:
+            told.advance(transferred)
+
+    def brought() -> Iterator[tuple[str, str | None]]:
+        why = "its transfer ended without it; please report this"
+        try:
+            yield from item.bring(advance)
+        except _StoppedError:
+            raise
+        except Exception as error:  # one transfer's fault, of whatever kind, must not end the others
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+            if isinstance(error, OSError) and is_full(error):
+                full = error.filename or "where videos are kept"
+                why = f"the disk is full ({full}); make room and run the command again"
+            elif not isinstance(error, ReelbenchError | OSError):
+                log.exception("a transfer failed in an unforeseen way")
+        yield from ((what, why) for what in item.names if what not in outcomes)
+
+    for what, reason in brought():
+        outcomes[what] = reason
+        if told is not None:
+            told.finished(what)
+    return outcomes
