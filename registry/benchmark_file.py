@@ -221,14 +221,9 @@ def file_of(path: Path | str) -> Path:
 
 
 def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
-    """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares.
+    """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares; InputError names the line.
 
-    Args:
-        path: The file, or its folder.
-        installed: Whether it came with a package that the user installed, which may name any variable of his.
-
-    Raises:
-        InputError: Something in it is wrong; with its file and line.
+    One that is `installed` came with a package of the user's choice, and may name any variable of his.
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))

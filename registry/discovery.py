@@ -33,12 +33,10 @@ log = logging.getLogger("reelbench")
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Benchmarks by id, in the order of their ids.
+    """Benchmarks in the order of their ids: of packages, of the user's folders, and those he named by their path.
 
-    Attributes:
-        specs: Id -> benchmark: of packages, of the user's folders, and those that he named by their path.
-        packages: Packages that hold one.
-        left_out: Name of an entry point, or of a file's folder -> why its benchmark is not here.
+    `packages` hold one; `left_out` is the name of an entry point, or of a file's folder -> why its benchmark is not
+    here.
     """
 
     specs: Mapping[str, BenchmarkSpec]
@@ -47,13 +45,10 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Self:
-        """Read what is installed and what lies in the folders of `REELBENCH_BENCHMARKS`.
+        """Read what is installed, and the folders of `REELBENCH_BENCHMARKS`; InputError where two of ours clash.
 
         Another package's benchmark, or a file's, that can't be loaded or doesn't fit together, is left out with one
-        line that says why.
-
-        Raises:
-            InputError: Two of ours share an id or a task.
+        line.
         """
         by_id: dict[str, BenchmarkSpec] = {}
         owners: dict[str, str] = {}

@@ -7,14 +7,7 @@ from html import escape
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
-    """A table with a title and lines below it.
-
-    Attributes:
-        title: What stands above.
-        columns: Their headings; those with `#` are of numbers, set to the right.
-        rows: A cell for each column.
-        below: Lines that stand below.
-    """
+    """A table with a title and lines below it; columns whose headings begin with `#` are of numbers."""
 
     title: str
     columns: Sequence[str]

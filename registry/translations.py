@@ -43,13 +43,7 @@ def read(path: Path) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """The questions in one language.
-
-    Attributes:
-        language: Its BCP-47 tag.
-        by_id: Question id -> question.
-        sha256: Of the file's bytes; None where no file was needed.
-    """
+    """The questions in one language (a BCP-47 tag) by id; `sha256` is the file's, None where none was needed."""
 
     language: str
     by_id: Mapping[str, str]

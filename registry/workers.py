@@ -71,9 +71,8 @@ class Workers:
     ) -> Iterator[ResultT]:
         """Yield what `work`, which must be importable, makes of each item; items alike `by` go to one worker, in order.
 
-        Raises:
-            InputError: Ray is not installed.
-            ReelbenchError: A worker's process has ended, or the cluster can't be reached.
+        InputError where Ray is not installed, ReelbenchError where a worker's process has ended or the cluster can't be
+        reached.
         """
         parts = _parts(items, by, self.number or allotted())
         work_on = partial(_worked, work)

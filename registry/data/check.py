@@ -52,16 +52,9 @@ class CheckReport:
 
 
 def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()) -> CheckReport:
-    """Look at a split's annotations, at the videos of `wanted`, and at upstream.
+    """Look at a split's annotations (or the user's own `data`), at the videos of keys `wanted`, and at upstream.
 
-    Args:
-        spec: The benchmark.
-        split: One of its splits.
-        data: The user's own annotations.
-        wanted: Media keys of the rows.
-
-    Raises:
-        InputError: The split is unknown, or what the user named as data isn't there.
+    InputError where the split is unknown, or what the user named as data isn't there.
     """
     annotations = sources.present(spec, split, data)
     library = media.Library(spec, split, data)

@@ -114,14 +114,8 @@ def download(
     """Download `url` to `path`, continuing a partial download; `path` appears only when whole and verified.
 
     A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if the server's ETag
-    or date says that it is still the same file. What the server stated is kept in `<name>.source.json`.
-
-    Args:
-        url: http or https.
-        path: Where the file is to lie.
-        sha256: Its hash, where known.
-        again: Fetch it though it is here; the old file stays until the new one is whole.
-        on_bytes: Told of progress.
+    or date says that it is still the same file. What the server stated is kept in `<name>.source.json`. With `again` it
+    is fetched though it is here; the old file stays until the new one is whole.
 
     Raises:
         DataUnavailableError: No network, a refusal, a full disk, bytes with another hash, or a file of which nothing

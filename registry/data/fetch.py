@@ -72,20 +72,12 @@ def plan(
     data: Path | None = None,
     refresh: bool = False,
 ) -> FetchPlan:
-    """Plan a fetch: the split's annotations, and the videos of `wanted`.
+    """Plan a fetch: the split's annotations, and the videos of the media keys `wanted`, or the first `limit` of these.
 
     The rows name the videos, so a fetch with videos takes two plans: the first without `wanted` brings the annotations.
-
-    Args:
-        spec: The benchmark.
-        split: One of its splits.
-        wanted: Media keys of the rows, as they come; none for annotations only.
-        limit: Take only the first so many different videos.
-        data: The user's own annotations: nothing is fetched in their place.
-        refresh: Ask upstream anew (see `sources.resolve`): annotations, and videos on the Hub that have changed there.
-
-    Raises:
-        InputError: The split is unknown, or the user's own data isn't as expected.
+    Nothing is fetched in place of the user's own (`data`). `refresh` asks upstream anew (see `sources.resolve`), also
+    for videos on the Hub that have changed there. InputError where the split is unknown, or the user's data isn't as
+    expected.
     """
     what = f"annotations ({' or '.join(sources.published_files(sources.split_spec(spec, split).source))})"
     users = sources.user_data(spec, data) is not None

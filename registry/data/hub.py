@@ -93,13 +93,8 @@ def recorded_commit(repo_id: str) -> str | None:
 def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False) -> str:
     """Return the 40-hex commit to read: the pinned one, the recorded one, else `main`'s, which is then recorded.
 
-    Args:
-        repo_id: Dataset repository.
-        revision: The spec's commit, or None where the spec knows none.
-        refresh: Resolve `main` anew, and record what it is now (a pinned revision stays).
-
-    Raises:
-        DataUnavailableError: There is no record and the Hub can't be asked.
+    `refresh` resolves `main` anew and records what it is now; a pinned `revision` stays. DataUnavailableError where
+    there is no record and the Hub can't be asked.
     """
     if revision is not None:
         return revision
@@ -208,19 +203,9 @@ def download(
 ) -> Path:
     """Download one file of a repository at a commit, or find it in the cache; the only caller of `hf_hub_download`.
 
-    Args:
-        repo_id: The repository.
-        filename: Path in the repository.
-        revision: 40-hex commit. Branches are refused: they move.
-        kind: `dataset` or `space`.
-        folder: Put the file there, at its path in the repository, and not in the client's cache.
-        tqdm_class: Progress bar class handed to the client.
-
-    Returns:
-        The file's path. A file in the cache has been checked against the hash that the Hub stated for it.
-
-    Raises:
-        DataUnavailableError: One line that says why, and what to do.
+    Branches are refused: they move. With a `folder` the file goes there, at its path in the repository, and not into
+    the client's cache; in the cache it is checked against the hash that the Hub stated for it. DataUnavailableError
+    says in one line why it can't be had, and what to do.
     """
     from huggingface_hub import hf_hub_download
 

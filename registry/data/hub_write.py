@@ -101,16 +101,8 @@ class Repository:
     ) -> str:
         """Change files in one commit onto `head` -> its address; where somebody committed since, nothing is changed.
 
-        A reply that is lost on the way is looked for: what was committed is never called failed.
-
-        Args:
-            head: What was compared with.
-            changes: The files.
-            title: The commit's, and the pull request's.
-            description: Likewise.
-            create: How the repository is made where it is not there yet (`private`, `space_sdk`).
-            revision: Branch; `main` by default.
-            create_pr: Offer a pull request.
+        A reply that is lost on the way is looked for: what was committed is never called failed. `create` says how the
+        repository is made where it is not there yet (`private`, `space_sdk`); `create_pr` offers a pull request.
         """
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 

@@ -106,13 +106,10 @@ def mini_folder(spec: BenchmarkSpec) -> Path:
 
 
 def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
-    """Find a split's files: a folder or file the user gave, else the pinned Hub or URL source.
+    """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
-    Args:
-        name: A benchmark or one of its tasks (`moviecore_mini`).
-        split: One of its splits, mini ones too; by default the task's, or the benchmark's default one.
-        data: The user's own file or folder.
-        fetch: Whether files that are not here may be fetched; with False nothing reaches for the network.
+    `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini ones too; by default
+    the task's, or the benchmark's default one. Without `fetch` nothing reaches for the network.
 
     Raises:
         InputError: The name or split is unknown, or `data` isn't as expected.
@@ -142,14 +139,9 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
 
 
 def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
-    """Return the benchmark and the split of a name, and the task where it is one with that split.
+    """Return the benchmark and the split of a benchmark's or task's name, and the task where it is one with that split.
 
-    Args:
-        name: A benchmark or one of its tasks; `ID_mini` is its mini data, whatever the tasks are called.
-        split: The split asked for; by default the task's, or the benchmark's default one.
-
-    Raises:
-        InputError: There is neither a benchmark nor a task of that name.
+    `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is nothing of that name.
     """
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):

@@ -52,17 +52,9 @@ def questions_sha256(
 ) -> str | None:
     """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
 
-    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
-
-    Args:
-        spec: The benchmark.
-        split: The split.
-        source: Where the rows are from; while that is here, all of its rows count, whichever were asked.
-        asked: Id, question, options and target (`rows.target`) of the rows that were asked, which stand for the split
-            where its source is not here; a target is None where it isn't known.
-
-    Returns:
-        The hash; None where a question or an answer isn't known.
+    Whatever file the rows are from, and however its columns are called, equal rows have one hash. While their source is
+    here, all of its rows count; else those that were `asked` (id, question, options and `rows.target`) stand for the
+    split. None where a question or an answer isn't known.
     """
     if (table := _rows_of(spec, split, source)) is not None:
         return rows_questions_sha256(spec, table)
@@ -88,11 +80,7 @@ def _question_sha256(name: str, question: str, options: Sequence[str], target: d
 def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
-    Args:
-        spec: The benchmark.
-        split: The split that they stand for.
-        source: Where they are from; its file is read again where it is here, so `entries` may be a part of it.
-        entries: The rows of the result.
+    The file of `source` is read again where it is here, so the `entries` of the result may be a part of it.
     """
     declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":

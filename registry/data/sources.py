@@ -31,14 +31,8 @@ class Resolved:
 def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False) -> Resolved:
     """Find the annotation files of a split, fetching them where the spec's source allows it.
 
-    Looked at in this order: `data`, the variable `REELBENCH_DATA_<ID>`, the split's source.
-
-    Args:
-        spec: The benchmark.
-        split: One of its splits.
-        data: A file, or a folder in upstream layout.
-        refresh: Ask upstream anew: take what `main` is now, and download a URL's file again. A pinned commit and the
-            user's own files are as they are.
+    Looked at in this order: `data` (a file, or a folder in upstream layout), the variable `REELBENCH_DATA_<ID>`, the
+    split's source. `refresh` takes what `main` is now, and downloads a URL's file again; a pinned commit stays.
 
     Raises:
         InputError: The split is unknown, or what the user named is not there or holds none of the expected files.

@@ -43,16 +43,10 @@ def fill(
     store: FrameStore | None = None,
     workers: int | None = None,
 ) -> Iterator[Filled]:
-    """Decode videos into a store; yield each as it is done, in no particular order.
+    """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
 
-    Args:
-        videos: Video files. On a cluster every node must see them, and the store, under the same paths.
-        sampling: Which frames; it must be one that decodes.
-        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
-            machine, or else a new one on it.
-        store: Where to; the default one if None.
-        workers: Videos at once; by default half the cores here, since decoding takes threads of its own, and all that
-            the cluster has.
+    `engine` and `workers` are as in `Workers`, but for the default: half the cores here, since decoding takes threads
+    of its own. On a cluster every node must see the videos, and the store, under the same paths.
 
     Raises:
         InputError: The engine is not one of ours, Ray is not installed, or the sampling decodes nothing.
