@@ -1,7 +1,7 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
@@ -25,12 +25,6 @@ _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
 
 
-def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
-    if is_object(value):
-        return [*value, *value.values()]
-    return value if is_array(value) else ()
-
-
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value; ValueError where a number in it is not finite or larger than any setting, or a text long."""
     level: list[Any] = [value]
@@ -42,7 +36,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > bounds.TEXT:
                 raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
-        level = [inner for part in level for inner in _parts(part)]
+        objects = [inner for part in level if is_object(part) for inner in (*part, *part.values())]
+        level = [*objects, *(inner for part in level if is_array(part) for inner in part)]
     return value
 
 

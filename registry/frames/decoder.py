@@ -25,9 +25,9 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.frames.clip import copy_sound
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
-from reelbench.registry.frames.sound import copy_sound
 from reelbench.registry.workers import allotted
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class VideoFile:
         """Times and keyframes of all frames."""
 
     def copy_sound(self, sampling: FrameSampling, target: Path) -> str | None:
-        """Copy the sound of what `sampling` spans into an mp4; see `sound.copy_sound`."""
+        """Copy the sound of what `sampling` spans into an mp4; see `clip.copy_sound`."""
         begins, end = self.info.begins, None
         if sampling.kind == "window":
             end = begins + Fraction(sampling.end or 0)

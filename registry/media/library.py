@@ -28,7 +28,7 @@ from reelbench.registry.media import mini as clips
 from reelbench.registry.media import subtitles as subtitle_files
 from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
+from reelbench.registry.spec import BenchmarkSpec, FileBeside, ImageFolders, MediaSource
 
 if TYPE_CHECKING:
     from reelbench.registry.frames.sampling import FrameSampling
@@ -83,6 +83,25 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
         users.append(named[0].parent if named[0].is_file() else named[0])
     outside = allowed(spec.folder) if spec.file else []
     return [*users, fetched_root(spec), *_stated_roots(spec), *outside]
+
+
+def present(spec: BenchmarkSpec) -> tuple[str, str]:
+    """Return what is here of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
+    folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
+    videos = ", ".join(folders) or "none found; mini clips are made on first use"
+    beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
+    saved = home() / "rows" / spec.id
+    cached = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
+    if (named := sources.user_data(spec, None)) is not None:
+        path, origin = named
+        return origin if path.exists() else f"{origin}: {path} is not there", videos
+    if absent := [path for path in beside if not path.is_file()]:
+        return f"{absent[0]} is not there", videos
+    if beside:
+        return ", ".join(dict.fromkeys(map(str, beside))), videos
+    if cached:
+        return f"cached: {', '.join(cached)}", videos
+    return "fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}", videos
 
 
 def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
