@@ -15,11 +15,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
-from reelbench.registry.workers import ENGINES, cluster, imported_ray
+from reelbench.registry.workers import Workers, cluster, imported_ray
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
@@ -52,9 +51,7 @@ def fill(
         InputError: The engine is not one of ours, Ray is not installed, or the sampling decodes nothing.
         ReelbenchError: The cluster can't be reached.
     """
-    if engine not in ENGINES:
-        raise InputError(f"--engine {engine}: not an engine; give {' or '.join(ENGINES)}")
-    bounds.hold("--workers", workers or 0, bounds.WORKERS)
+    Workers(workers, engine)  # refuses what is none
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
