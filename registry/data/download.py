@@ -28,13 +28,9 @@ PAUSE_S = 0.5
 """Pause before the second attempt; it doubles from one attempt to the next."""
 _TIMEOUT_S = 30.0
 _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
-    urllib.request.ProxyHandler,
-    urllib.request.HTTPHandler,
-    urllib.request.HTTPSHandler,
-    urllib.request.HTTPDefaultErrorHandler,
-    urllib.request.HTTPRedirectHandler,
-    urllib.request.HTTPErrorProcessor,
-    urllib.request.UnknownHandler,
+    *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
+    *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
+    *(urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler),
 )
 _BLOCK = 1 << 20
 
@@ -79,10 +75,7 @@ class _BrokeOffError(Exception):
 
 
 class _PastEndError(Exception):
-    """The server has no bytes from where the ones here end (status 416)."""
-
-    def __init__(self, headers: Message) -> None:
-        self.headers = headers
+    """The server has no bytes from where the ones here end (status 416); its headers."""
 
 
 def place(url: str) -> Path:
@@ -179,7 +172,14 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     try:
         response = _open(url, headers=headers)
     except _PastEndError as end:
-        return _ended(part, kept, end.headers)
+        # It was whole already: its download was stopped while it was being verified.
+        (past,) = end.args
+        total = _range(past)[1]
+        now = Remote(None, past.get("ETag"), past.get("Last-Modified"))
+        if have != (total if total is not None else kept.size) or kept.differs(now):
+            part.unlink()
+            raise _BrokeOffError("what was here is not the beginning of the server's file") from None
+        return replace(kept, size=have)
     with response:
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
         if resumed and (not headers or _range(response.headers)[0] != have):
@@ -213,16 +213,6 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     if total is not None and have < total:
         raise _BrokeOffError(f"broke off at byte {have} of {total}")
     return remote
-
-
-def _ended(part: Path, kept: Remote, headers: Message) -> Remote:
-    """Return the record of a part that was whole already (its download was stopped while it was being verified)."""
-    have, total = _size(part), _range(headers)[1]
-    now = Remote(None, headers.get("ETag"), headers.get("Last-Modified"))
-    if have != (total if total is not None else kept.size) or kept.differs(now):
-        part.unlink()
-        raise _BrokeOffError("what was here is not the beginning of the server's file")
-    return replace(kept, size=have)
 
 
 def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = None) -> http.client.HTTPResponse:

@@ -168,8 +168,7 @@ def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
         try:
             return waiting.get(timeout=deadline.left() + 1)
         except queue.Empty:
-            if not deadline.left():
-                raise deadline.error() from None
+            deadline.check()
 
 
 # --- the plan ------------------------------------------------------------------------------------------------------
