@@ -80,13 +80,8 @@ class Repository:
         requests = self.api.get_repo_discussions(
             self.id, repo_type=self.kind, author=me, discussion_type="pull_request", discussion_status="open"
         )
-        mine = [
-            request.num
-            for request in requests
-            if (request.is_pull_request, request.status, request.author) == (True, "open", me)
-            and request.title.startswith(title)
-        ]
-        return max(mine, default=None)
+        own = [request for request in requests if request.is_pull_request and request.title.startswith(title)]
+        return max((request.num for request in own if (request.status, request.author) == ("open", me)), default=None)
 
     def commit(
         self,

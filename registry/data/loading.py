@@ -6,7 +6,7 @@ are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -43,13 +43,10 @@ class SplitData:
 
     def read(self) -> list[rows.Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
-        reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = (
-            partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
-        )
-        where = ", ".join(str(path) for path in self.paths)
-        found = list(
-            rows.checked(self.spec, self.split, reader(self.paths, upstream_split(self.spec, self.split)), where)
-        )
+        upstream = upstream_split(self.spec, self.split)
+        read = partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
+        where = ", ".join(map(str, self.paths))
+        found = list(rows.checked(self.spec, self.split, read(self.paths, upstream), where))
         only = self.task.only if self.task else {}
         part = [row for row in found if all(label in row[facet] for facet, label in only.items())]
         if not part:

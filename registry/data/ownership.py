@@ -74,7 +74,7 @@ def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str
 
 
 def _question_sha256(name: str, question: str, options: Sequence[str], target: dict[str, Any]) -> bytes:
-    return _sha256([name, _plain(question), [_plain(option) for option in options], _plain_target(target)])
+    return _sha256([name, _plain(question), [_plain(option) for option in options]], target)
 
 
 def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
@@ -112,12 +112,9 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iter
 
 def _rows_of(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> Sequence[rows.Row] | None:
     """Return all rows of a source where it is still here, with the bytes that it had; else None."""
-    own = source.location if source.kind == "local" else None
-    for location in dict.fromkeys((own, None)):
-        found = _rows_here(spec.id, split, location, source.fingerprint)
-        if found is not None:
-            return found
-    return None
+    places = dict.fromkeys((source.location if source.kind == "local" else None, None))
+    found = (_rows_here(spec.id, split, place, source.fingerprint) for place in places)
+    return next((rows for rows in found if rows is not None), None)
 
 
 @lru_cache(maxsize=1)
@@ -132,19 +129,16 @@ def _rows_here(name: str, split: str, location: str | None, stated: str) -> Sequ
 
 def _row_sha256(entry: Entry) -> bytes:
     name, video, question, target = entry
-    return _sha256([name, video, _plain(question), _plain_target(target)])
+    return _sha256([name, video, _plain(question)], target)
 
 
-def _sha256(parts: list[Any]) -> bytes:
-    text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _plain_target(target: dict[str, Any]) -> dict[str, Any]:
-    return {
+def _sha256(parts: list[Any], target: dict[str, Any]) -> bytes:
+    right = {
         key: [[float(number) for number in span] for span in value] if key == "spans" else _plain(value)
         for key, value in target.items()
     }
+    text = json.dumps([*parts, right], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _plain(text: str) -> str:

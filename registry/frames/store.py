@@ -178,8 +178,16 @@ class FrameStore:
             return stored
         if stored.form == "images":
             return stored.padded()
-        twin = folder.with_name(f"{key}-even")
-        return entries.read(twin) or self._built(twin, source, lambda aside: _write_with_repeat(stored, aside))
+        clip, twin = stored.path, folder.with_name(f"{key}-even")
+
+        def with_repeat(aside: Path) -> StoredFrames:
+            from reelbench.registry.frames.clip import repeat_last
+
+            assert clip is not None  # noqa: S101 - the form is `clip`
+            repeat_last(clip, aside / f"{clip.stem}-even.mp4")
+            return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
+
+        return entries.read(twin) or self._built(twin, source, with_repeat)
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
@@ -381,16 +389,6 @@ def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> t
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)
-
-
-def _write_with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
-    """Write an entry's clip once more, with its last frame twice."""
-    from reelbench.registry.frames.clip import repeat_last
-
-    assert stored.path is not None  # noqa: S101 - the form is `clip`
-    target = folder / f"{stored.path.stem}-even.mp4"
-    repeat_last(stored.path, target)
-    return replace(stored.padded(), path=target)
 
 
 def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
