@@ -104,8 +104,7 @@ class Record(BaseModel):
         }
 
 
-_SHOWN = 200
-"""Characters of a field's place: a key in it may be anybody's."""
+_SHOWN = 200  # characters of a field's place: a key in it may be anybody's
 
 
 def wrong_fields(error: ValidationError) -> list[str]:

@@ -72,8 +72,7 @@ def formats_module() -> str:
     return f"{our_room()}.mapped_formats"
 
 
-_ROW_KINDS = {"exact": "open"}
-"""Kind -> kind of rows, where they are called otherwise."""
+_ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
 
 _OPTIONAL = {
     DURATION.name: DURATION,

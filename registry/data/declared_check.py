@@ -16,8 +16,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 
 _MOST = 0.98
-_SLACK = 1.02
-"""A span may end a little behind what a file states as its length: by 2 percent and a second."""
+_SLACK = 1.02  # A span may end a little behind what a file states as its length: by 2 percent and a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,7 @@ class CheckedSplit:
     problems: list[str]
     files: tuple[Path, ...]
     videos: tuple[Path, ...]
-    notes: tuple[str, ...] = ()
-    """What may be meant otherwise, a line each."""
+    notes: tuple[str, ...] = ()  # what may be meant otherwise, a line each
 
 
 def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:

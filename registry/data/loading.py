@@ -38,8 +38,7 @@ class SplitData:
     split: str
     paths: tuple[Path, ...]
     source: "SourceRecord"
-    task: TaskSpec | None = None
-    """Set where the split was asked for by a task's name, which may be a part of it only."""
+    task: TaskSpec | None = None  # set where the split was asked for by a task's name, which may be a part of it only
 
     def read(self) -> list[rows.Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""

@@ -309,8 +309,7 @@ class Options:
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
-    raw: tuple[str, ...]
-    """The texts as they stand."""
+    raw: tuple[str, ...]  # the texts as they stand
 
 
 def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever a cell holds

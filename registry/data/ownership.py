@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str, dict[str, Any]]
 """A question's id, video, text, and what an answer is compared with (`rows.target`)."""
 
-_PREFIX = 16
-"""Digits of a fingerprint that a run's name of its rows has."""
+_PREFIX = 16  # digits of a fingerprint that a run's name of its rows has
 
 
 def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:

@@ -23,10 +23,8 @@ from reelbench.registry.media import playable
 from reelbench.registry.spec import MediaSource
 
 _HEIGHT = 720
-_GROWTH = 20
-"""How many times the size of its archive a video may have."""
-_GROWS_FREELY = 10_000_000
-"""Bytes that a video may have whatever the size of its archive."""
+_GROWTH = 20  # how many times the size of its archive a video may have
+_GROWS_FREELY = 10_000_000  # bytes that a video may have whatever the size of its archive
 # `tarfile` lets through what its decoders raise, and trusts the numbers in a header.
 _DECODING = (EOFError, zlib.error, lzma.LZMAError, ValueError, ArithmeticError, RecursionError)
 

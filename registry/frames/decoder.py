@@ -36,10 +36,8 @@ _QUEUED = 4
 _READER_MEMORY = 160e6
 """Bytes that all readers together may take for decoded pictures; a decoder holds some 20 of them."""
 
-_SEEK_COST = 4
-"""A seek costs about as much as decoding this many frames."""
-_HELD = 8
-"""Pictures that wait for one that is due before them; what comes later still is left out."""
+_SEEK_COST = 4  # A seek costs about as much as decoding this many frames
+_HELD = 8  # pictures that wait for one that is due before them; what comes later still is left out
 
 
 @dataclass(frozen=True)
@@ -383,8 +381,7 @@ class _Job:
 
 # --- pictures ------------------------------------------------------------------------------------------------------
 
-_BT709 = 1
-"""ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale."""
+_BT709 = 1  # ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale
 _RGB = 0
 
 _FULL = np.arange(256)

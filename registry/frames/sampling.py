@@ -106,8 +106,7 @@ class FrameSampling:
     """What `as=` says, if it is there: some deliver pictures unless a clip is asked for."""
     audio: Audio = "drop"
     times: Times = "none"
-    times_given: Times | None = field(default=None, compare=False)
-    """What `times=` says, if it is there."""
+    times_given: Times | None = field(default=None, compare=False)  # what `times=` says, if it is there
     subs: Subs = "none"
 
     @classmethod
@@ -291,8 +290,7 @@ class FrameSampling:
         return np.arange(first, last + 1)
 
 
-_SLACK = 1e-6
-"""Seconds: less than any frame lasts, more than the rounding of a timestamp."""
+_SLACK = 1e-6  # seconds: less than any frame lasts, more than the rounding of a timestamp
 
 
 def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":

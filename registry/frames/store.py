@@ -307,8 +307,7 @@ def _key(fingerprint: str, sampling: FrameSampling) -> str:
 
 # --- writing an entry: frames as they come become a clip or pictures, with the sound beside them ---------------------
 
-_LONGEST = {"clip": 16_384, "images": 65_500}
-"""Pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode."""
+_LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
 
 
 def _write_frames(
