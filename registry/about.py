@@ -97,9 +97,6 @@ def check_frames(about: About | None, frames: str) -> None:
     applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
 
 
-# --- values as people write them -------------------------------------------------------------------------------------
-
-
 def _plain(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
     """Return a field's value as the record has it, from what people write."""
     match name:

@@ -85,9 +85,6 @@ _SHOWN_NAME = 60
 _LAYOUTS = ("videos/{video}", "{video}")
 
 
-# --- the file as it stands ----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """A mapping of the file: its values (texts, lists, blocks, None) by key, and the line of each key."""
@@ -302,8 +299,6 @@ class _Declaration:
             judge=judge,
         )
 
-    # --- rows ---
-
     def _columns(self) -> dict[str, str | tuple[str, ...]]:
         block = self._top.block("columns")
         columns: dict[str, str | tuple[str, ...]] = {}
@@ -366,8 +361,6 @@ class _Declaration:
             texts = [read_text(self._prompt)]
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
         return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
-
-    # --- where things are ---
 
     def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
         """Return the file or folder that a key names; InputError where it is neither below this file nor allowed."""
@@ -455,8 +448,6 @@ class _Declaration:
             files = expected_files(splits[split].source)
             if any((self._folder / "mini" / Path(file).name).is_file() for file in files):
                 yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
-
-    # --- how it is scored ---
 
     def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
         if self._kind != "open" and "judge" in self._top.values:

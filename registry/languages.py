@@ -62,8 +62,6 @@ def words(text: str) -> list[str]:
     return WORD.findall(text)
 
 
-# --- numbers --------------------------------------------------------------------------------------------------------
-
 DECIMAL_COMMA = frozenset({"de", "fr", "id", "it", "pt", "ru"})
 """Where the comma is the decimal sign, among the benchmarks' languages. Mexico, the only Spanish one, has the point."""
 NUMBER_SIGNS = ".,'\u066b\u066c "

@@ -38,9 +38,6 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
 """Kind -> the columns that it gives each item, over which metrics are taken; a judge's are its criteria."""
 
 
-# --- where annotations come from -----------------------------------------------------------------------------------
-
-
 class HubFile(Declared):
     """A file in a dataset repository on the Hugging Face Hub.
 
@@ -96,9 +93,6 @@ class SplitSpec(Declared):
     cite: str = ""  # where the counts are stated
 
 
-# --- where videos come from ----------------------------------------------------------------------------------------
-
-
 class ImageFolders(Declared):
     """Videos that lie as folders of numbered pictures, one folder or several to a video."""
 
@@ -123,9 +117,6 @@ class MediaSource(Declared):
     splits: tuple[Split, ...] = ()  # splits whose videos are here; empty for all
     images: ImageFolders | None = None  # set where the videos are folders of pictures, not files
     note: str = ""
-
-
-# --- what is measured ----------------------------------------------------------------------------------------------
 
 
 class Facet(Declared):
@@ -177,9 +168,6 @@ class RowMapping(Declared):
     """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
     fps: str = ""  # frames a second, where spans are in frames: a number, or the column that has one
     options_in_question: bool = False  # whether the question's text ends in its options, a line each with its letter
-
-
-# --- the rest ------------------------------------------------------------------------------------------------------
 
 
 class Paper(Declared):

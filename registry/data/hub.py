@@ -72,9 +72,6 @@ def page(repo_id: str) -> str:
     return f"{endpoint()}/datasets/{repo_id}"
 
 
-# --- commits -------------------------------------------------------------------------------------------------------
-
-
 def _record_path(repo_id: str) -> Path:
     return home() / "revisions" / f"datasets--{repo_id.replace('/', '--')}.json"
 
@@ -186,9 +183,6 @@ def check_access(repo_id: str) -> None:
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
 
 
-# --- files ---------------------------------------------------------------------------------------------------------
-
-
 def download(
     repo_id: str,
     filename: str,
@@ -258,9 +252,6 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
         if digest.hexdigest() != expected:
             return f"{name} {digest.hexdigest()}, and the Hub states {expected}"
     return None
-
-
-# --- errors --------------------------------------------------------------------------------------------------------
 
 
 def client_errors() -> tuple[type[Exception], ...]:

@@ -169,9 +169,6 @@ def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
             deadline.check()
 
 
-# --- the plan ------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Run:
     """Frames fetched in one go: decoding starts at packet `start`, `wanted` are positions of frames, rising."""
@@ -213,9 +210,6 @@ def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadl
     finally:
         for job in jobs:
             job.stopped.set()
-
-
-# --- readers -------------------------------------------------------------------------------------------------------
 
 
 class _Reader:

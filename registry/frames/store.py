@@ -169,8 +169,6 @@ class FrameStore:
             self._remove(entry)
         return len(held)
 
-    # --- entries -----------------------------------------------------------------------------------------------
-
     def _entry(self, key: str, even: bool, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         folder = self.root / key[:2] / key
         stored = entries.read(folder) or self._built(folder, source, build)
@@ -231,8 +229,6 @@ class FrameStore:
         self._make_room(entries.size(folder))
         return stored
 
-    # --- size --------------------------------------------------------------------------------------------------
-
     def _entries(self) -> Iterator[Path]:
         return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
 
@@ -279,9 +275,6 @@ class FrameStore:
             shutil.rmtree(gone, ignore_errors=True)
 
 
-# --- keys ----------------------------------------------------------------------------------------------------------
-
-
 def _fingerprint(path: Path) -> str:
     """Return a hash that changes with the file's content: its size, its mtime, and its head, middle and tail."""
     try:
@@ -304,8 +297,6 @@ def _key(fingerprint: str, sampling: FrameSampling) -> str:
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
     return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
 
-
-# --- writing an entry: frames as they come become a clip or pictures, with the sound beside them ---------------------
 
 _LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
 
