@@ -1,7 +1,7 @@
 """`check.json`: what was verified of a stored result. It may come from a stranger: it is compared, never believed."""
 
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -21,6 +21,7 @@ from reelbench.scoring import answers, result_files
 
 CHECK_FILE = "check.json"
 _NEARLY = 0.98
+RecordT = TypeVar("RecordT", bound=Record)
 
 
 class Check(Record):
@@ -44,15 +45,17 @@ def known_spec(result: Result) -> BenchmarkSpec | None:
         return None
 
 
+def read_own(kind: type[RecordT], path: Path, what: str, todo: str) -> RecordT:
+    """Read a file that the board wrote; InputError where it is not `what`, with what to do."""
+    try:
+        return kind.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: is not {what} ({error.error_count()} fields are wrong); {todo}") from None
+
+
 def read_check(path: Path) -> Check:
     """Read a check; InputError where it is not one."""
-    try:
-        return Check.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: is not a check of a result ({error.error_count()} fields are wrong); "
-            f"`reelbench leaderboard add {path.parent}` rewrites it"
-        ) from None
+    return read_own(Check, path, "a check of a result", f"`reelbench leaderboard add {path.parent}` rewrites it")
 
 
 def summary(check: Check | VerifiedResult, result: Result) -> str:

@@ -22,7 +22,7 @@ from reelbench.registry.data import hub
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.files import read_text, write_text
+from reelbench.registry.files import read_text, write_json, write_text
 from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
@@ -249,8 +249,8 @@ class _Upload:
             self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
         if self.options.create_pr:
             return
-        for name, text in withheld.of_board(self.board, private=self.options.private):
-            write_text(self.folder / _RESULTS / name, text)
+        for name, kept in withheld.of_board(self.board, private=self.options.private):
+            write_json(self.folder / _RESULTS / name, kept.model_dump(mode="json"))
         for path in (*sorted((self.store / community.FOLDER).glob("*.json")), self.store / aliases.FILE):
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))

@@ -188,8 +188,8 @@ class Rejudgement:
         corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
-        judge = judge_of(options, note, self._bar, budget)
-        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
+        judged = judge_of(options, note, self._bar, budget)(spec, items)
+        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judged=judged, **kept)
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
         if not any(sample.state == "scored" for sample in scored.samples):

@@ -119,7 +119,8 @@ def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[
     return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
 
 
-def _number(metric: Metric, found: MetricValue | None) -> str:
+def number(metric: Metric, found: MetricValue | None) -> str:
+    """Return a value in its unit's digits; an empty text where there is none."""
     return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
 
 
@@ -175,7 +176,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         rank = board.ranks.get(entry.key)
         numbers = [
             least(entry, metric)
-            + _number(metric, entry.metrics.get(metric.name))
+            + number(metric, entry.metrics.get(metric.name))
             + (_half(metric, entry) if metric is spec.primary else "")
             for metric in metrics
         ]
@@ -214,10 +215,10 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
         cells = []
         for metric in metrics:
             found = entry.metrics.get(metric.name)
-            number = least(entry, metric) + _number(metric, found)
+            text = _tex(least(entry, metric) + number(metric, found))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
             ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
-            cells.append((rf"\textbf{{{_tex(number)}}}" if top else _tex(number)) + ends)
+            cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
         ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
         body.append(rf"{' & '.join([*ranks, _tex(_brief(entry.model)) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
