@@ -294,8 +294,13 @@ class Library:
             for layout in (*source.layouts, "{video}"):
                 places = [root / layout.format(video=folder) for folder in folders]
                 found = [picture for place in places for picture in self._numbered(place, images)]
-                if found:
-                    return _on_time(found, images)
+                rising: list[tuple[int, Path]] = []
+                for number, path in found:  # two shots may hold the same moment: it is not shown again
+                    if not rising or number > rising[-1][0]:
+                        rising.append((number, path))
+                if rising:
+                    times = tuple((number - rising[0][0]) / images.numbers_per_second for number, _ in rising)
+                    return PictureSequence(tuple(path for _, path in rising), times, images.fps)
         return None
 
     def _image_source(self) -> MediaSource | None:
@@ -326,14 +331,3 @@ def _check_key(spec: BenchmarkSpec, key: str) -> None:
         inside(Path(), key)
     except InputError as error:
         raise InputError(f"{spec.id}: media key {error}") from None
-
-
-def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> PictureSequence:
-    # Two shots may hold the same moment: a number that does not rise is not shown again.
-    rising: list[tuple[int, Path]] = []
-    for number, path in found:
-        if not rising or number > rising[-1][0]:
-            rising.append((number, path))
-    first = rising[0][0]
-    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
-    return PictureSequence(tuple(path for _, path in rising), times, images.fps)
