@@ -159,6 +159,12 @@ class FrameSampling:
         """The canonical spec with `as=` in any case: what a record has where pictures are the default."""
         return self._spec(form=True)
 
+    @property
+    def in_full(self) -> str:
+        """The spec with what `as=` and `times=` said, so that another process reads the same of it."""
+        spec = self._spec(form=(self.form != "clip" or self.form_given is not None) and self.times == "none")
+        return f"{spec},times=none" if self.times_given == "none" else spec
+
     def as_images(self) -> "FrameSampling":
         """Return the same frames as pictures, which have no sound."""
         return replace(self, form="images", audio="drop")
