@@ -215,7 +215,11 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
 
 
 def _load_what_is_here(
-    original: Callable[..., Any], self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any
+    original: Callable[..., Any],
+    self: Any,  # noqa: ANN401
+    name_or_config: Any = None,  # noqa: ANN401
+    *args: Any,  # noqa: ANN401
+    **kwargs: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
     """Load a task; of ours one whose data is not here is left out, with a line that says why."""
     from reelbench.registry.errors import ReelbenchError

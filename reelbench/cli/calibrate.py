@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval, number
 
@@ -19,9 +19,7 @@ def calibrate(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
     *,
-    write: Annotated[
-        bool, typer.Option("--write", help="Save it beside the result, where `leaderboard add` reads it.")
-    ] = False,
+    write: Annotated[bool, option("calibrate", "--write")] = False,
     as_json: Json = False,
 ) -> None:
     """Correct the judge's mean with people's scores, on the judge's scale; shown beside the mean, never instead."""

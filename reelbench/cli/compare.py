@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind
+from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
 
@@ -24,36 +25,20 @@ _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
+_compare = partial(option, "compare")
 
 
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."), Kind.FORMAT
-    ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
-    ] = None,
-    items: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write both results of each item to FILE (JSON Lines).")
-    ] = None,
-    videos_of: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RESULT", help="Compare only on videos that this result had too (repeat)."),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Results store with both: also say what holds among all pairs of models of their table."),
-    ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")] = False,
-    without_shortcuts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN", help="Leave out questions that this run, without frames or with one, answers right (repeat)."
-        ),
-    ] = None,
+    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False,
+    picture: Annotated[Path | None, _compare("--picture")] = None,
+    items: Annotated[Path | None, _compare("--items")] = None,
+    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None,
+    store: Annotated[Path | None, _compare("--store")] = None,
+    anyway: Annotated[bool, _compare("--anyway")] = False,
+    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two models on the items that both answered.

@@ -14,7 +14,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 _CORE = (
@@ -48,10 +48,7 @@ def doctor(
         typer.Argument(metavar="MODEL_ARGS", help="After --: lmms-eval's --model_args of the adapter."),
     ] = None,
     *,
-    adapter: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Show what an adapter of lmms-eval's is given; with MODEL_ARGS, try it."),
-    ] = None,
+    adapter: Annotated[str | None, option("doctor", "--adapter")] = None,
     as_json: Json = False,
 ) -> None:
     """Show versions, tools and folders, for a bug report; or one adapter, tried on a mini question.

@@ -1,5 +1,6 @@
 """`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, Kind, chosen, reports_status
+from reelbench.cli.option_groups import Engine, Kind, chosen, option, reports_status
 from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
@@ -19,23 +20,15 @@ if TYPE_CHECKING:
     from reelbench.registry.media.named import Videos as Named
 
 app = App("Decode videos before a run, and manage the stored frames.")
+_frames = partial(option, "frames")
 
 Videos = Annotated[
     list[str] | None,
     typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."),
 ]
-Split = Annotated[str | None, typer.Option(help="Split; default: each benchmark's main one."), Kind.ROWS]
-Data = Annotated[Path | None, typer.Option(help="Path of a benchmark's data, if it isn't found automatically.")]
-Spec = Annotated[
-    str | None,
-    typer.Option(
-        "--frames",
-        metavar="SPEC",
-        help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
-        "options size=PIXELS, as=clip|images, audio=keep|drop. By default REELBENCH_FRAMES.",
-    ),
-    Kind.FRAMES,
-]
+Split = Annotated[str | None, _frames("--split"), Kind.ROWS]
+Data = Annotated[Path | None, _frames("--data")]
+Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 
 
 @app.command()
@@ -137,14 +130,9 @@ def clear(
 def serve_frames(
     videos: Videos,
     *,
-    log: Annotated[Path, typer.Option(metavar="FILE", help="File to which each request is added (JSON Lines).")],
-    question: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Question being answered: serve only its video."),
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option(metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side."), Kind.FRAMES
-    ] = None,
+    log: Annotated[Path, _frames("--log")],
+    question: Annotated[str | None, _frames("--question")] = None,
+    size: Annotated[int | None, _frames("--size"), Kind.FRAMES] = None,
     split: Split = None,
     data: Data = None,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.compare import read_one, same_benchmark
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,32 +15,16 @@ if TYPE_CHECKING:
     from reelbench.scoring.pilots import Assumed
     from reelbench.stats.power import Pilot
 
-_ASSUMED = "Without a result"
-
 
 def power(
     of: Annotated[str, typer.Argument(metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc.")],
     *,
-    effect: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="True difference, in the metric's unit.")
-    ] = None,
-    videos: Annotated[
-        int | None, typer.Option(min=2, help="Number of videos; default: as many as the result has.")
-    ] = None,
-    paired: Annotated[
-        Path | None, typer.Option(metavar="RESULT", help="Another model's result on the same questions.")
-    ] = None,
-    icc: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Correlation of questions within a video.", rich_help_panel=_ASSUMED),
-    ] = None,
-    score: Annotated[
-        float | None,
-        typer.Option(help="The model's score; default: the median of published ones.", rich_help_panel=_ASSUMED),
-    ] = None,
-    questions: Annotated[
-        float | None, typer.Option(min=1, help="Questions per video; default: the data's.", rich_help_panel=_ASSUMED)
-    ] = None,
+    effect: Annotated[float | None, option("power", "--effect")] = None,
+    videos: Annotated[int | None, option("power", "--videos")] = None,
+    paired: Annotated[Path | None, option("power", "--paired")] = None,
+    icc: Annotated[float | None, option("power_assumed", "--icc")] = None,
+    score: Annotated[float | None, option("power_assumed", "--score")] = None,
+    questions: Annotated[float | None, option("power_assumed", "--questions")] = None,
     as_json: Json = False,
 ) -> None:
     """Show the smallest detectable difference for N videos.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ def show_shortcuts(
         list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames.")
     ],
     *,
-    write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write each question's columns to FILE (JSON Lines).")
-    ] = None,
+    write: Annotated[Path | None, option("shortcuts", "--write")] = None,
     as_json: Json = False,
 ) -> None:
     """List questions that need no video.
