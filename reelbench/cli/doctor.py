@@ -18,18 +18,8 @@ from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 _CORE = (
-    "aiohttp",
-    "av",
-    "datasets",
-    "evaluate",
-    "huggingface-hub",
-    "numpy",
-    "openai",
-    "pandas",
-    "pyarrow",
-    "pycocoevalcap",
-    "pydantic",
-    "typer",
+    *("aiohttp", "av", "datasets", "evaluate", "huggingface-hub", "numpy"),
+    *("openai", "pandas", "pyarrow", "pycocoevalcap", "pydantic", "typer"),
 )
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
@@ -168,9 +158,10 @@ def _folders() -> dict[str, object]:
     from reelbench.registry.home import home
 
     frames = FrameStore().info()
+    existing = next(parent for parent in (home(), *home().parents) if parent.exists())
     return {
         "home": f"{home()} ({_size_text(home())})",
-        "free there": _gigabytes(shutil.disk_usage(_existing(home())).free),
+        "free there": _gigabytes(shutil.disk_usage(existing).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
         "replies": _replies(),
         "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths)
@@ -188,10 +179,6 @@ def _replies() -> str:
         return without_credentials(str(place))
     file = Path(place)
     return f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
-
-
-def _existing(path: Path) -> Path:
-    return next(parent for parent in (path, *path.parents) if parent.exists())
 
 
 def _size_text(folder: Path) -> str:
@@ -223,12 +210,11 @@ def _benchmarks() -> dict[str, object]:
 def _settings(known: defaults.Known) -> dict[str, object]:
     from reelbench.registry import settings
 
+    def read() -> str:
+        for file in defaults.files():
+            defaults.entries(file, known)
+        where = " or ".join(map(str, defaults.places()))
+        return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
+
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
-    return {**variables, defaults.NAME: _attempt(partial(_defaults, known))}
-
-
-def _defaults(known: defaults.Known) -> str:
-    for file in defaults.files():
-        defaults.entries(file, known)
-    where = " or ".join(map(str, defaults.places()))
-    return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
+    return {**variables, defaults.NAME: _attempt(read)}

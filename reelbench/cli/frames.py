@@ -34,17 +34,16 @@ Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 @app.command()
 def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
     store = FrameStore()
     if not videos:
         state = store.info()
-        console.write(
-            f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, "
-            f"{_gigabytes(state.size_bytes)} of {_gigabytes(state.cap_bytes)}"
-        )
+        full = f"{state.size_bytes / 1e9:.3f} GB of {state.cap_bytes / 1e9:.3f} GB"
+        console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {full}")
         return
-    sampling = _sampling(frames)
+    sampling = chosen(frames, FrameSampling)
     failed = 0
     for video in _files(videos, split, data):
         try:
@@ -73,10 +72,11 @@ def extract(
 
     Stored frames are not decoded again: rerun to resume.
     """
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.media import named
 
-    sampling = _sampling(frames)
+    sampling = chosen(frames, FrameSampling)
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
@@ -187,12 +187,6 @@ def _filled(
             yield Filled(Path(name), stored.given, stored.notes)
 
 
-def _sampling(spec: str | None) -> "FrameSampling | None":
-    from reelbench.registry.frames.sampling import FrameSampling
-
-    return chosen(spec, FrameSampling)
-
-
 def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:
     from reelbench.registry.frames.decoder import VideoFile
 
@@ -206,7 +200,3 @@ def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None"
         repeats = f", the last {stored.padding} repeated" if stored.padding else ""
         lines.append(f"  in the store: {stored.sampling}: {stored.given} frames{repeats}")
     return lines
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:.3f} GB"

@@ -59,7 +59,8 @@ def new(
             console.write("")
             for field, value in row.items():
                 if value not in ("", []) and field != "split":
-                    console.write(f"  {field}: {_short(value)}")
+                    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
+                    console.write(f"  {field}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}")
     except InputError as error:
         problem = f"{error}; "
     console.write("")
@@ -121,11 +122,6 @@ def _show_guess(guessed: "Guess") -> None:
         console.write(visible(f"facets: {', '.join(guessed.facets)}"))
     if guessed.unused:
         console.write(visible(f"not used: {', '.join(guessed.unused)}"))
-
-
-def _short(value: object) -> str:
-    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def check(
