@@ -250,7 +250,7 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
         why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
         raise TransientError(f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True)
-    if text is not None and options.repeats_key(text):
+    if text is not None and any(secret in text for secret in options.secrets):  # replies are published as they are
         raise RejectedError(f"a reply of {options.who} at {options.host} repeats the key, so it is not kept")
     return Reply(
         raw=None if text is None else valid_text(text),
