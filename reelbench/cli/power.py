@@ -41,21 +41,30 @@ def power(
     if path.exists():
         if not (icc is score is questions is None):
             raise InputError("--icc, --score and --questions are for a benchmark's name; a result has its own")
-        spec, pilot = _measured(path, paired)
+        from reelbench.registry import discovery
+        from reelbench.scoring import pilots
+
+        first = read_one(path)
+        spec = discovery.spec_of(first.result.benchmark)
+        if paired is None:
+            pilot = pilots.of_result(spec, first.samples)
+        else:
+            second = read_one(paired)
+            spec = same_benchmark(first.result, second.result, path, paired)
+            pilot = pilots.of_two(spec, first.samples, second.samples)
     else:
         spec, assumed, pilot = _assumed_pilot(of, paired, videos, icc=icc, score=score, questions=questions)
     if effect is not None and not effect:
         raise InputError("--effect: no number of videos shows a difference of 0")
     number = videos or pilot.videos
+    stated = assumed and {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions}
     document: dict[str, Any] = {
         "benchmark": spec.id,
         "version": spec.version,
         "metric": spec.primary.name,
         "unit": spec.primary.unit,
         "paired": pilot.paired,
-        "assumed": None
-        if assumed is None
-        else {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions},
+        "assumed": stated,
         "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
         "videos": number,
         "promised": powers.is_promised(pilot, number),
@@ -71,19 +80,6 @@ def power(
         console.write_json(document)
     else:
         _show(spec, pilot, assumed, document)
-
-
-def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
-    from reelbench.registry import discovery
-    from reelbench.scoring import pilots
-
-    first = read_one(path)
-    if paired is None:
-        spec = discovery.spec_of(first.result.benchmark)
-        return spec, pilots.of_result(spec, first.samples)
-    second = read_one(paired)
-    spec = same_benchmark(first.result, second.result, path, paired)
-    return spec, pilots.of_two(spec, first.samples, second.samples)
 
 
 def _assumed_pilot(
