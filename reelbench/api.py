@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.pages.svg import Svg
-    from reelbench.registry.printed_table import PrintedTable
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
     from reelbench.registry.spec import BenchmarkSpec
+    from reelbench.registry.text_tables import Table
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
@@ -67,14 +67,14 @@ class Scored:
     def _repr_html_(self) -> str:
         return self._table().html()
 
-    def _table(self) -> "PrintedTable":
+    def _table(self) -> "Table":
         """Return a row a metric; below it what lacks, and the notes."""
-        from reelbench.registry.printed_table import PrintedTable
+        from reelbench.registry.text_tables import Table
         from reelbench.scoring import metric_table
 
         title = metric_table.title(self.benchmark, self.split, self.counts)
         below = [*filter(None, [metric_table.without_interval(self._spec, self)]), *self.notes]
-        return PrintedTable(title, metric_table.COLUMNS, metric_table.rows(self._spec, self), below)
+        return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self), below)
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
         """Draw a metric over all items, and for each label of a facet, with 95 % intervals where there are any.

@@ -94,6 +94,17 @@ def add(
     ],
     *,
     store: Store,
+    account: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who handed it in; default: it is the board's maintainers' own.")
+    ] = None,
+    as_maintainer: Annotated[
+        bool,
+        typer.Option(
+            "--as-maintainer",
+            help="Take it whoever filed the model first; of a copy of your own results dataset also who filed what "
+            "when, the rows without samples and the names.",
+        ),
+    ] = False,
     as_json: Json = False,
     spread: "Workers",
     about: "About | None",
@@ -105,14 +116,15 @@ def add(
     """
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import withheld
-    from reelbench.registry.errors import InputError
+    from reelbench.leaderboard.trust import Filing
 
-    brought = withheld.bring(run_dir, store)
+    brought = list(withheld.bring(run_dir, store, believed=as_maintainer))
     for file in brought:
-        console.note(f"brought: {file}")
-    if brought and not any(run_dir.rglob("result.json")):
+        console.note(f"brought: {file}" if as_maintainer else f"left: {file} (--as-maintainer brings a board's own)")
+    if brought and as_maintainer and not any(run_dir.rglob("result.json")):
         return
-    done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
+    filing = Filing(account, as_maintainer)
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:

@@ -63,7 +63,10 @@ class Reader:
         index = self._index
         at = {int(index.pts[index.order[frame]]): frame for frame in wanted}
         last = int(index.order[list(wanted)].max())
-        for position, packet in self._packets(start):
+        for position, packet in self._landed(start):
+            self._check()
+            if position < start:
+                continue
             if index.droppable:
                 self._context.skip_frame = "DEFAULT" if packet.pts in at else "NONREF"
             for picture in self._pictures(packet):
@@ -95,13 +98,6 @@ class Reader:
             return self._stream.decode(packet)
         except (FFmpegError, ValueError):
             return ()  # damaged: the frames after it may still be good
-
-    def _packets(self, start: int) -> Iterator[tuple[int, av.Packet]]:
-        """Yield (position, packet) from packet `start` on, after a seek to somewhere at or before it."""
-        for position, packet in self._landed(start):
-            self._check()
-            if position >= start:
-                yield position, packet
 
     def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
         """Yield (position, packet) from somewhere at or before packet `start`."""

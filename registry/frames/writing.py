@@ -54,9 +54,11 @@ def write_frames(
         if sound is not None:
             sound.unlink()
     else:
+        from PIL import Image
+
         for number, frame in enumerate(noted()):
             names.append(f"{number:05d}.jpg")
-            _save_jpeg(frame, aside / names[-1])
+            Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
     if len(timestamps) < picked:
         notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
     asked = sampling.asked(timeline)
@@ -93,12 +95,6 @@ def copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tu
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)
-
-
-def _save_jpeg(frame: "Frame", path: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(frame.rgb).save(path, format="JPEG", quality=95, subsampling=0)
 
 
 def write_with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
