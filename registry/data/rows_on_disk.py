@@ -137,11 +137,7 @@ class RowsOnDisk(os.PathLike[str]):
             self.task,
             fingerprint,
             self.media_missing,
-<<<<<<< HEAD
-            frames=text(sampling),
-=======
-            frames=sampling.in_full if isinstance(sampling, FrameSampling) else _text(sampling),
->>>>>>> main
+            frames=sampling.in_full if isinstance(sampling, FrameSampling) else text(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
             cues=_digits(_named(Cues.from_environment)) if task is not None and task.reasoned else None,
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
