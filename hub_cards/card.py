@@ -202,9 +202,12 @@ def licences(material: Material) -> str:
     spec = material.spec
     note = f" {spec.license_note}" if spec.license_note else ""
     forbidden = why_withheld(spec)
-    rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
+    kept = ", ".join(f"`{name}`" for name in spec.splits if why_withheld(spec, name))
+    but = f", but for those of {kept}, whose answers are hidden" if kept else ""
+    rows_told = f"{forbidden} No rows are published here." if forbidden else f"They may be passed on under it{but}."
     terms_of = {"youtube": "YouTube's terms of service", "form": "the agreement that is made on request"}
     where = {True: "the terms of its gated repository", False: "the terms stated there"}
+    terms_of |= {} if spec.package else {"form": "their makers' own terms"}  # nothing was agreed with a file's author
     told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
     terms = "; ".join(dict.fromkeys(told))
     return (

@@ -383,6 +383,44 @@ def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(hub, own_benchma
     assert any(b"the secret answer" in data for data in files(hub, "museum/inside", "dataset").values())
 
 
+def test_hidden_answers_are_scored_with_here_and_passed_on_nowhere(hub, own_benchmark, tmp_path, reelbench):
+    """A licence lets rows be passed on, and `hidden_answers` keeps the answers: not even a private page has them."""
+    folder, predictions = own_benchmark
+    declared = (folder / "benchmark.yaml").read_text() + "licence: cc-by-4.0\n"
+    (folder / "benchmark.yaml").write_text(declared + "hidden_answers: true\n")
+    run = ["score", folder, "--predictions", predictions, "--model", "org/one", "--output", tmp_path / "run"]
+    assert "12 of 12 scored" in (done := reelbench(*run)).stdout + done.stderr
+    [added] = store.add(tmp_path / "run", tmp_path / "store")
+    assert added.outcome == "added", added.why
+    for private in (False, True):
+        publishing.publish(tmp_path / "store", space=SPACE, dataset=DATASET, options=PublishOptions(private=private))
+    card = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--eval-yaml", "--no-create-pr")
+    assert card.returncode == 0, card.stderr
+    with_data = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--with-data")
+    assert "Pantry's answers are hidden (hidden_answers). Push the card without --with-data." in with_data.stderr
+    export = ("leaderboard", "export", tmp_path / "store", "--format", "eee", "--organization", "museum")
+    assert "its samples: Pantry's answers" in reelbench(*export, "--out", tmp_path / "eee").stderr
+    for repo in hub.repos.values():
+        assert [path for path, data in repo.files().items() if b"the secret answer" in data] == []
+    assert {path.suffix for path in (tmp_path / "eee").rglob("*.*")} == {".json"}
+    assert yaml.safe_load(files(hub, "museum/pantry", "dataset")["eval.yaml"])["tasks"] == []
+
+    # Who is given the folder without the answers asks and hands in; who has them scores that.
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    (folder / "rows.jsonl").write_text("".join(json.dumps({**row, "a": None}) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", ""))
+    refused = reelbench("check", folder, "--no-media")
+    assert "columns.answer is missing: a exact benchmark needs it" in refused.stderr
+    (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", "") + "hidden_answers: true\n")
+    assert reelbench("check", folder, "--no-media").returncode == 0
+    blind = reelbench(*run[:-1], tmp_path / "blind")
+    assert "0 of 12 scored (12 answers_hidden)" in blind.stdout + blind.stderr
+    handed_in = [json.loads(line) for line in (tmp_path / "blind" / "submission.jsonl").read_text().splitlines()]
+    assert handed_in[0] == {"id": "q0", "prediction": "flour"}
+    (folder / "benchmark.yaml").write_text(declared + "hidden_answers: perhaps\n")
+    assert "hidden_answers is 'perhaps', expected true, false" in reelbench("check", folder).stderr
+
+
 @pytest.fixture
 def own_benchmark(tmp_path):
     """A benchmark's folder and a file of predictions."""
