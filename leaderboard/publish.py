@@ -178,6 +178,8 @@ class _Upload:
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
                 repository.api.whoami()  # with a bad token every repository looks as if it were not there
+            elif head.commit is None:
+                self.note(f"{repository.page}: not there yet, or private and the token may not see it")
         if head.commit is None and create_pr:
             raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
         with repository.errors_in_one_line():

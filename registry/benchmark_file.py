@@ -424,7 +424,7 @@ class _Declaration:
             splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
         return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
 
-    def _hides(self, block: Block) -> dict[str, bool]:
+    def _hides(self, block: Block) -> dict[str, Any]:
         """Return what `hidden_answers: true` means: kept by whoever has the rows, or with the owners alone."""
         if block.choice("hidden_answers", Literal["true", "false"]) != "true":
             return {}

@@ -78,6 +78,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
     [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(dry_run=True), note=told.append)
     assert one.done == "would change"
     assert any("add results/org__model/unknown/rextime/" in line for line in told)
+    assert any("not there yet, or private and the token may not see it" in line for line in told)
     assert ("dataset", DATASET) not in hub.repos
 
 
@@ -447,6 +448,28 @@ def test_a_busy_hub_is_waited_for_as_long_as_it_says(hub, stored, status):
         hub.fail(pattern, status=status, headers={"Retry-After": "0"})
     done = publishing.publish(stored, space=SPACE, dataset=DATASET)
     assert [one.done for one in done] == ["committed"] * 2
+
+
+def test_a_space_whose_making_was_not_answered_gets_its_own_readme(hub, stored):
+    hub.fail("POST /api/repos/create", lose=True)
+    [one] = publishing.publish(stored, space=SPACE)
+    assert one.done == "committed"
+    assert b"sdk: static" in files(hub, SPACE, "space")["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "where", "status", "said"),
+    [
+        ("PUT /upload/.*", "cdn", 403, "an address expired; run it again"),
+        ("POST .*/commit/.*", "hub", 403, "your token may not write there"),
+        ("POST /api/validate-yaml", "hub", 500, "the Hub could not do it now, run it again"),
+    ],
+)
+def test_what_the_hub_refuses_is_called_what_it_is(hub, stored, *, pattern, where, status, said):
+    hub.add(DATASET, {"README.md": "---\nconfigs: []\n---\n"}, kind="dataset")
+    (hub if where == "hub" else hub.cdn).fail(pattern, status=status, times=None)
+    with pytest.raises(ReelbenchError, match=said):
+        publishing.publish(stored, space=SPACE, dataset=DATASET)
 
 
 def test_what_was_done_before_a_failure_is_said(hub, stored):
