@@ -137,7 +137,7 @@ class World:
     def score(self, person: Person) -> None:
         """File a result in a store: of one's own models, now and then of another's, new or older than what is there."""
         name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime"])
-        if name == "pantry" and person.name == "ben":  # rows of one table come from one store
+        if name in ("pantry", "larder") and person.name == "ben":  # rows of one such table come from one store
             name = "kitchen"
         owner = person.name if self.chance(0.85) else self.rng.choice([*MAINTAINERS, *SUBMITTERS])
         minute = self.step if self.chance(0.8) else self.rng.randrange(self.step + 1)
@@ -380,15 +380,25 @@ def plain(path: str, data: bytes) -> bytes:
 def outcome(done: CompletedProcess[str]) -> str:
     """Return in a word or two what a command did."""
     if done.returncode == 0:
-        return ", ".join(sorted({line.partition(":")[0] for line in done.stdout.splitlines()})) or "done"
+        return ", ".join(sorted(set(re.findall(r"^(\w+(?: \w+)?): http", done.stdout, re.MULTILINE)))) or "done"
     known = (
         "the store lacks",
         "newer result than the store",
         "nothing was committed",
         "may have been committed or not",
     )
-    known += ("could not do it now", "may not write there", "refused what was sent", "states no licence", "hidden")
-    return next((f"refused ({words})" for words in known if words in done.stderr), f"refused: {done.stderr[-200:]}")
+    known += (
+        "without samples",
+        "no such dataset",
+        "no such store",
+        "not there, or private",
+        "could not do it now",
+        "may not write there",
+        "refused what was sent",
+        "states no licence",
+        "hidden",
+    )
+    return next((f"refused ({words})" for words in known if words in done.stderr), f"refused: {done.stderr[-200:]!r}")
 
 
 def planted(rng: Random) -> dict[str, str]:
