@@ -1,4 +1,4 @@
-"""The Space that `publish --webhook` makes: what its Dockerfile installs, in an empty environment, and what that says."""
+"""The Space that `publish --webhook` makes: what it installs, in an empty environment, and what that then says."""
 
 import hashlib
 import os
@@ -33,6 +33,7 @@ def archive(tmp_path):
 
 @pytest.mark.slow
 def test_the_published_checker_installs_what_it_names_and_checks(
+    *,
     hub,
     table,  # noqa: F811 - the fixture
     offer,  # noqa: F811
