@@ -38,8 +38,8 @@ class CandidateSet:
     question: str = ""
 
 
-def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
-    """Read a result whose samples have candidates.
+def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], Answers]:
+    """Read a result whose samples have candidates; with further `runs` of the model their answers are those.
 
     Raises:
         InputError: It is not a result, or has none.
@@ -48,7 +48,11 @@ def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
     spec, split = discovery.spec_of(result.benchmark), result.benchmark.split
     asked = _asked(folder, spec, split)
     items, cases = [], []
+    others = [{sample.id: sample.prediction for sample in result_files.read_samples(run)} for run in runs]
     for sample in result_files.read_samples(folder):
+        texts = [sample.prediction, *(answers.get(sample.id) for answers in others)]
+        if others and all(isinstance(text, str) for text in texts):
+            sample = sample.model_copy(update={"candidates": texts})  # noqa: PLW2901
         unanswered = aggregation.reason_before_judging(sample)
         question, options = asked.get(sample.id, ("", ()))
         items.append(sample.item(question, unanswered, options))

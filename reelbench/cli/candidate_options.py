@@ -33,9 +33,11 @@ class CandidateSource:
     data: Data = None
 
     def read(
-        self, metadata: "RunMetadata", *, judged: bool
+        self, metadata: "RunMetadata", *, judged: bool, several: bool = False
     ) -> "tuple[Path | None, list[CandidateSet], Answers | None]":
         """Return the folder of the run's result, if it is one, the candidates, and what they answer, where known.
+
+        With `several`, the answers of several runs of one model (`--runs`) are candidates, too.
 
         Raises:
             InputError: The options don't go together, or there are no candidates.
@@ -45,8 +47,8 @@ class CandidateSource:
 
         beside = bool(self.references or self.split or self.data or metadata.anything)
         if self.run is not None and not (self.candidates or self.benchmark or beside):
-            folder = _result(self.run)
-            return folder, *candidates_of_run(folder)
+            folder, *more = _results(self.run, several=several)
+            return folder, *candidates_of_run(folder, *more)
         if self.candidates is None or self.run is not None:
             raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
         cases = read_candidates(self.candidates)
@@ -71,14 +73,16 @@ def numbers(text: str | None) -> Sequence[int | None]:
     return sorted({int(part) for part in parts})
 
 
-def _result(run: Path) -> Path:
-    """Return the folder of the one result in a run."""
+def _results(run: Path, *, several: bool) -> list[Path]:
+    """Return the folder of the one result in a run; with `several` those of the runs of one model."""
+    from reelbench.scoring import result_files, runs
+
     if (run / "result.json").is_file():
-        return run
+        return [run]
     folders = sorted(path.parent for path in run.rglob("result.json")) if run.is_dir() else []
     folders = [folder for folder in folders if not (folder / ACE_FILE).is_file()]
-    if len(folders) == 1:
-        return folders[0]
+    if len(folders) == 1 or (several and folders and len(runs.grouped(folders, result_files.read)) == 1):
+        return folders
     if not folders:
         raise InputError(f"{run}: no result in it; give a folder that `reelbench run` or `score` wrote")
     raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")

@@ -38,7 +38,7 @@ def show_candidates(
     from reelbench.methods.candidates import repeated
     from reelbench.tasks.score import Options
 
-    _, cases, answers = source.read(metadata, judged=judge is not None)
+    _, cases, answers = source.read(metadata, judged=judge is not None, several=True)
     if answers is None:
         raise InputError("--candidates: name the benchmark that they answer with --benchmark")
     options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
