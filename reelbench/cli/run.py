@@ -83,12 +83,7 @@ def run(
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
-    if chosen_questions.earlier is not None:
-        repeats.check_once()
-    if repeats.number > 1 and (several != run_options.SweepChoice() or processes > 1):
-        raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
-    if repeats.number == 1 and repeats.seed is not None:
-        context.args = process.replaced(context.args, "--seed", str(repeats.seed))
+    context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
     environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     environ |= {settings.LABEL.name: label} if label else {}
@@ -114,17 +109,35 @@ def run(
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-        sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
+        over_runs = sweeps.Sweep("run", runs, environ=environ, resume=True)
+        sweeps.repeat(arguments, output, over_runs, options, printed)
         return
     start = partial(process.lmms_eval, processes=processes)
+    out = printed.of_lmms_eval
     with console.part("lmms-eval"):
-        outcomes = process.run_and_score(
-            arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval, start=start
-        )
-    again = ["reelbench", "score", "--run", str(output), *printed.judging]
-    report(outcomes, as_json=as_json, again=again, quiet=quiet)
+        outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=out, start=start)
+    report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes, strict=strict)
+
+
+def _seeded(
+    arguments: list[str],
+    repeats: "Runs",
+    questions: "QuestionChoice",
+    several: run_options.SweepChoice,
+    processes: int,
+) -> list[str]:
+    """Return lmms-eval's arguments with the seed of the one run; of several InputError where they can't be had."""
+    if questions.earlier is not None:
+        repeats.check_once()
+    if repeats.number > 1 and (several != run_options.SweepChoice() or processes > 1):
+        raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
+    if repeats.number > 1 or repeats.seed is None:
+        return arguments
+    from reelbench.tasks.lmms import process
+
+    return process.replaced(arguments, "--seed", str(repeats.seed))
 
 
 def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], output: Path) -> dict[str, str]:
