@@ -109,8 +109,7 @@ def run(
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-        over_runs = sweeps.Sweep("run", runs, environ=environ, resume=True)
-        sweeps.repeat(arguments, output, over_runs, options, printed)
+        sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
         return
     start = partial(process.lmms_eval, processes=processes)
     out = printed.of_lmms_eval
