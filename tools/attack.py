@@ -1,10 +1,12 @@
 """Attack what believes others' files: seeded tries at a board of honest rows, and what became of each kind.
 
-    python -m tools.attack --seed 1 --declarations 300
+    python -m tools.attack --seed 1
+    python -m tools.attack --only results --forged 500
 
 A try is refused with a line, or taken and marked (a table of its own, a benchmark of its own, "as stated", not ranked),
-or it fell: an honest row changed or went missing, a file outside its folder was read, a bound was passed over, or the
-program failed in a way that it doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
+or taken and no higher than what it was made of, or it fell: an honest row changed or went missing, a file outside its
+folder was read, a bound was passed over, something was lost or paid twice, or the program failed in a way that it
+doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
 """
 
 import argparse
