@@ -9,36 +9,29 @@ from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
-    from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+    from reelbench.registry.spec import BenchmarkSpec
 
 
 def list_benchmarks(*, as_json: Json = False) -> None:
     """List the benchmarks, their tasks, and which data is here."""
     from reelbench.registry import discovery
-    from reelbench.registry.data import presence
+    from reelbench.registry.media import library
 
-    found = {spec.id: (spec, presence.find_local(spec)) for spec in discovery.specs().values()}
+    found = {spec.id: (spec, *library.present(spec)) for spec in discovery.specs().values()}
     if as_json:
-        console.write_json(
-            {
-                name: {
-                    "title": spec.title,
-                    "tasks": [t.name for t in spec.tasks],
-                    "data": here.data,
-                    "media": here.media,
-                }
-                for name, (spec, here) in found.items()
-            },
-            indent=1,
-        )
+        listed = {
+            name: {"title": spec.title, "tasks": [task.name for task in spec.tasks], "data": data, "media": media}
+            for name, (spec, data, media) in found.items()
+        }
+        console.write_json(listed, indent=1)
         return
-    for name, (spec, here) in found.items():
+    for name, (spec, data, media) in found.items():
         tasks = [task.name for task in spec.tasks if not task.only]
         parts = len(spec.tasks) - len(tasks)
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
         console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
-        console.write(f"    data   {here.data}")
-        console.write(f"    media  {here.media}")
+        console.write(f"    data   {data}")
+        console.write(f"    media  {media}")
 
 
 def path() -> None:
@@ -60,10 +53,11 @@ def info(
 
     It asks no network and fetches nothing.
     """
-    from reelbench.registry.data import loading, presence
+    from reelbench.registry.data import loading
+    from reelbench.registry.media import library
 
     spec, split, _ = loading.named(name)
-    here = presence.find_local(spec)
+    data, media = library.present(spec)
     facts: dict[str, Any] = {
         "id": spec.id,
         "title": spec.title,
@@ -72,22 +66,26 @@ def info(
         "licence": spec.license,
         "homepage": spec.homepage,
         "languages": list(spec.languages),
-        "splits": {key: _split(part) for key, part in spec.splits.items()},
+        "splits": {
+            key: {name: getattr(part, name) for name in ("rows", "videos", "hidden_answers", "cite")}
+            for key, part in spec.splits.items()
+        },
         "default_split": split if split in spec.splits else spec.default_split,
         "metrics": {metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics},
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": spec.judge.suggested if spec.judge else None,
         "tasks": [task.name for task in spec.tasks],
-        "data": here.data,
-        "media": here.media,
+        "data": data,
+        "media": media,
         **_example(spec),
     }
     if as_json:
         console.write_json(facts, indent=1)
         return
     console.write(f"{spec.id}  {spec.title}, version {spec.version}" + (f": {spec.summary}" if spec.summary else ""))
-    for key, title in _LINES.items():
+    for key in _LINES:
         if value := facts.get(key):
+            title = f"{key} here" if key in ("data", "media") else key
             console.write(f"{title:<10} {_line(key, value)}")
     for key in ("question", "answer") if "question" in facts else ("prompt",):
         if key in facts:
@@ -95,18 +93,7 @@ def info(
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-_LINES = {
-    "licence": "licence",
-    "homepage": "homepage",
-    "languages": "languages",
-    "splits": "splits",
-    "metrics": "metrics",
-    "facets": "facets",
-    "judge": "judge",
-    "tasks": "tasks",
-    "data": "data here",
-    "media": "media here",
-}
+_LINES = ("licence", "homepage", "languages", "splits", "metrics", "facets", "judge", "tasks", "data", "media")
 _TITLES = {
     "prompt": "prompt (a model gets this text, with the row's own words in braces)",
     "question": "a mini question, as it is asked",
@@ -116,24 +103,18 @@ _TITLES = {
 
 def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
     if key == "splits":
-        return "; ".join(f"{name}: {_size(split)}" for name, split in value.items())
+        sizes = []
+        for name, split in value.items():
+            counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
+            note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
+            sizes.append(f"{name}: {', '.join(counts)}" + (f" ({note})" if note else ""))
+        return "; ".join(sizes)
     if key == "metrics":
         first, *rest = value.values()
         return "; ".join([f"{first} (ranks)", *rest])
     if isinstance(value, dict):
         return ", ".join(value)
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def _split(split: "SplitSpec") -> dict[str, Any]:
-    stated = {"rows": split.rows, "videos": split.videos, "hidden_answers": split.hidden_answers}
-    return stated | {"cite": split.cite}
-
-
-def _size(split: dict[str, Any]) -> str:
-    counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
-    note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
-    return ", ".join(counts) + (f" ({note})" if note else "")
 
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:
