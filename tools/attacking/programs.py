@@ -95,8 +95,8 @@ def world(place: Path) -> Iterator[tuple[Callable[..., Any], JudgeServer]]:
         forks.close()
 
 
-def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[str, Command]:
-    """Make what the commands work on; return them by name."""
+def material(place: Path, run: Callable[..., Any]) -> Path:
+    """Make what the commands work on; return a result that a judge scored."""
     ways.of_files(place, "curve", ways.curve_lines, votes=1)
     curve = place / "curve1" / "result"
     for letter in "AB":
@@ -118,6 +118,12 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
     (place / "table.jsonl").write_text(json.dumps(row) + "\n")
     film = {"video": "v1", "metadata": {"title": "A film"}, "qa": [{"question": "Who?", "answer": "Ann."}]}
     (place / "films.jsonl").write_text(json.dumps(film | {"context": ["It rains."] * 8}) + "\n")
+    return curve
+
+
+def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[str, Command]:
+    """Make what the commands work on; return them by name."""
+    curve = material(place, run)
 
     def llm(model: str) -> tuple[object, ...]:
         return ("--llm", model, "--llm-url", server.url, "--llm-concurrency", IN_FLIGHT)
