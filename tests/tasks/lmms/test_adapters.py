@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import adapters, process
 
@@ -58,6 +58,23 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
     assert (str(sampling), sampling.stated) == (canonical, stated)
     assert FrameSampling.parse(stated) == sampling
     assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
+
+
+@pytest.mark.parametrize("model", ["llava_onevision", "longva", "gpt4v", "claude"])
+def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the_number_varies(model):
+    sampling = FrameSampling.parse("fps:1")
+    assert adapters.delivered(model, sampling, "", chat=False).form == "images"
+    assert adapters.matched(model, {}, sampling)[0] == {}
+    with pytest.raises(InputError, match="give uniform:N"):
+        adapters.matched(model, {}, FrameSampling.parse("fps:1,as=clip"))
+    assert adapters.matched(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {"max_frames_num": "7"}
+
+
+def test_a_clip_is_refused_where_what_reads_it_is_not_installed(monkeypatch):
+    monkeypatch.setattr(adapters, "find_spec", lambda _: None)
+    assert adapters.delivered("internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False).form == "images"
+    with pytest.raises(InputError, match="internvl_hf reads no clip without torchcodec"):
+        adapters.matched("internvl_hf", {}, FrameSampling.parse("uniform:4,as=clip"))
 
 
 @pytest.mark.parametrize("spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"])
