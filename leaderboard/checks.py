@@ -12,7 +12,7 @@ from reelbench.leaderboard.recompute import Ids, Stated, VerifiedResult
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Name, Record
+from reelbench.registry.base_record import Later, Name, Record
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
 from reelbench.registry.records import Result
@@ -38,12 +38,10 @@ class Check(Record):
     rejudged: Rejudged | None = None
     result_sha256: str
     samples_sha256: str
-    calibration_sha256: str | None = None
-    taken: AwareDatetime | None = None
-    account: Name | None = None
-    judged: bool = False
-
-    added = frozenset({"calibration_sha256", "taken", "account", "judged"})
+    calibration_sha256: Later[str | None] = None
+    taken: Later[AwareDatetime | None] = None
+    account: Later[Name | None] = None
+    judged: Later[bool] = False
 
     @property
     def vouched(self) -> bool:
