@@ -1,5 +1,8 @@
 """What `run` adds for an adapter, and says: pictures or a clip to servers, and what becomes of the sound."""
 
+import subprocess
+import sys
+
 import pytest
 
 from reelbench.registry import settings
@@ -85,3 +88,9 @@ def test_lmms_eval_is_told_how_frames_were_asked_for(spec, tmp_path):
         process.run([], tmp_path, wanted, print, start=lambda _, environ, *__: told.update(environ))
     read = FrameSampling.parse(told[settings.FRAMES.name])
     assert (read, read.form_given, read.times_given) == (wanted, wanted.form_given, wanted.times_given)
+
+
+def test_the_plugin_can_be_read_without_lmms_eval():
+    """Lmms-eval leaves out a plugin that fails with a warning, and none of our tasks is found."""
+    read = "import sys, reelbench.lmms_eval_plugin; sys.exit('lmms_eval' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0
