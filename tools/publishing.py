@@ -473,7 +473,8 @@ def drive(world: World, steps: int) -> None:
     ]
     for person in world.people.values():
         world.score(person)
-    world.publish(world.people["ada"])
+    ada = world.people["ada"]
+    world.run(ada, "publish", "--store", str(ada.store), "--dataset", DATASET, "--repo", SPACE)
     for world.step in range(1, steps + 1):
         _, way, who = world.rng.choices(ways, [weight for weight, _, _ in ways])[0]
         if world.step in faults:
