@@ -1,6 +1,6 @@
 """A page on which raters' disagreements stand side by side, to be decided with a note; of ratings, what is low."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reelbench.registry.data import loading
@@ -27,15 +27,10 @@ def draw_disagreements(
     nodes: Callable[[], Content] | None = None,
     made: Path | None = None,
 ) -> Content:
-    """Return the items on which these files differ, each with every rater's marks.
+    """Return the items of a benchmark or task on which raters' files differ, each with every rater's marks.
 
-    Args:
-        name: Benchmark or task.
-        files: What raters saved.
-        data: The benchmark's own data.
-        answers: Folder of the result whose answers were scored, for `scores`.
-        made: Folder that `make discussion` wrote, for `preference`.
-        nodes: Gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
+    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`;
+    `nodes` gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
 
     Raises:
         InputError: They differ on nothing (ratings: rate nothing low), or are not of this benchmark.
@@ -63,14 +58,13 @@ def draw_disagreements(
             continue
         if identifier not in places_by_id:
             raise InputError(f"{files[0]}, field marks.{identifier}: {name} has no such question")
-        place = places_by_id[identifier]
-        item = place.items[0]
+        item = places_by_id[identifier].items[0]
         said = [
             {"who": who, "said": in_words(marks, item), "take": {name: marks[name] for name in marks if name != "note"}}
             for who, marks in by_reviewer.items()
         ]
         item["shows"].append({"type": "marks", "heading": "What raters said", "marks": said})
-        places.append(place)
+        places.append(places_by_id[identifier])
     if not places:
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
     rows = {place.video: whole.rows[place.video] for place in places}
@@ -109,19 +103,15 @@ def in_words(marks: Marks, item: Item) -> str:
         parts.append(" to ".join("?" if end is None else f"{end:g}" for end in span) + " s")
     labels = [marks[name] for name in COMPONENTS if marks.get(name)]
     parts += [label if isinstance(label, str) else ", ".join(label) for label in labels]
-    parts += [
-        _answer_in_words(ask, marks[ask["name"]])
-        for ask in item["asks"]
-        if ask["name"] in marks and ask["name"] not in _SHOWN_APART and "inline" not in ask
-    ]
+    for ask in item["asks"]:
+        name = ask["name"]
+        if name not in marks or name in _SHOWN_APART or "inline" in ask:
+            continue
+        options = {option["value"]: option["text"] for option in ask.get("options", ())}
+        text = options.get(marks[name], str(marks[name]))
+        if ask["type"] == "scale":
+            text = f"{name} {marks[name]}"
+        elif marks[name] in options and str(marks[name]) in LETTERS and not text.startswith(f"{marks[name]} –"):
+            text = f"{marks[name]}: {text}"
+        parts.append(text)
     return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")
-
-
-def _answer_in_words(ask: Mapping[str, object], value: object) -> str:
-    """Return the answer to one ask: of a scale with its name, of a choice the option's own words."""
-    if ask["type"] == "scale":
-        return f"{ask['name']} {value}"
-    options = {option["value"]: option["text"] for option in ask.get("options", ())}  # type: ignore[attr-defined]
-    text = options.get(value, str(value))
-    lettered = value in options and str(value) in LETTERS and not text.startswith(f"{value} –")
-    return f"{value}: {text}" if lettered else text

@@ -1,8 +1,4 @@
-"""Small clips of a page's videos that travel with it: inside the page, or beside it in a folder.
-
-Videos are their owners'. Clips are made only where the user says so, for the reviewers alone, and never of a benchmark
-whose owners forbid it; the page says what may be done with them.
-"""
+"""Small clips of a page's videos that travel with it."""
 
 import base64
 import shutil
@@ -52,12 +48,7 @@ def window(places: Iterable[Place]) -> tuple[float, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class Excerpts:
-    """Written clips.
-
-    Attributes:
-        paths: Media key -> its clip, called by a number.
-        facts: Media key -> what a page knows of it, but for the clip's address.
-    """
+    """Media key -> its written clip, called by a number; and what a page knows of it, but for the clip's address."""
 
     paths: Mapping[str, Path]
     facts: Mapping[str, Facts]
@@ -94,18 +85,12 @@ def cut(
     note: Callable[[str], None],
     bar: Bar = no_bar,
 ) -> Excerpts:
-    """Cut a clip of each video to what its questions need.
+    """Cut a clip of each video (media key -> file, None where it is not here) to what its questions need.
 
-    Args:
-        parts: Each rater's places.
-        videos: Media key -> the video; None where it is not here.
-        folder: An empty folder to write to.
-        most: The most bytes of clips that one rater's page may hold; None for any number.
-        note: Told what can't be read.
-        bar: Shows how far it has come.
+    `parts` are each rater's places, `folder` is empty, `note` is told what can't be read.
 
     Raises:
-        InputError: One page would hold more than `most`.
+        InputError: The clips of one rater's page would hold more than `most` bytes (None: any number).
     """
     from reelbench.registry.frames.excerpt import write_excerpt
 

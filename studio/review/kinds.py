@@ -36,7 +36,7 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
     ignored: Counter[str] = Counter()
     for path in paths:
         document = read_json(path)
-        if label_studio.is_export(document):
+        if isinstance(document, list):  # Label Studio's, where a page of ours saves an object
             export = label_studio.parse(document, path)
             files += [(path, review) for review in export.reviews]
             ignored.update(export.ignored)

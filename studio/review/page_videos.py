@@ -1,10 +1,11 @@
 """A page's videos: where each lies as seen from the page, what its clock is, and a strip of its frames.
 
 A page holds no path of the machine that made it: films lie beside it, come from an address that its maker names, or are
-chosen by each reviewer from the own disk.
+chosen by each reviewer from the own disk. Where a browser can't play a video, the page shows frames of it from our
+store instead, each at its own time.
 
-Browsers play few codecs. Where one can't play a video, the page shows frames of it from our store instead, each at its
-own time.
+Small clips may travel with a page. Videos are their owners': clips are made only where the user says so, for the
+reviewers alone, and never of a benchmark whose owners forbid it; the page says what may be done with them.
 """
 
 import shutil
@@ -73,14 +74,10 @@ def path_in_library(library: Library, row: Row, path: Path | None) -> str:
 def describe_video(
     path: Path | None, page: Path, source: str | None, *, strips: bool, note: Callable[[str], None]
 ) -> Facts:
-    """Return the page's facts on a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
+    """Return the page's facts on a video (None: not here): `source`, `fps`, `duration`, `strip` of (source, seconds).
 
-    Args:
-        path: The video; None where it is not here.
-        page: The page, beside whose folder `<page>-frames` the strips lie.
-        source: The video's address where its maker names one; None: the video lies beside the page, or has none.
-        strips: Whether to give every video a strip, and not only those that browsers don't play.
-        note: Told what can't be read.
+    `source` is its address where its maker names one, else it lies beside the page or has none. `strips` gives a strip,
+    which lies beside the page, also to videos that browsers play; `note` is told what can't be read.
     """
     if path is None:
         return {**NOT_HERE, "source": source}

@@ -15,7 +15,7 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.review_files import Marks, Review, Reviews
-from reelbench.studio.review.review_items import Item, Part, Place
+from reelbench.studio.review.review_items import Part, Place
 from reelbench.studio.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary, ScaleFigures
 
 LOWEST, HIGHEST = 1, 5
@@ -70,14 +70,18 @@ class Ratings(ReviewKind):
         """Return one place a video: its caption, if it has one, and all its questions."""
         places = []
         for video, rows in drawn.by_video.items():
-            caption = next((row["caption"] for row in rows if row.get("caption")), "")
-            shown = [parts.shown_text("Caption", caption)]
-            items = (
-                [parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption")]
-                if caption
-                else []
-            )
-            places.append(Place(video, video, items + [item for row in rows for item in _row_items(drawn.spec, row)]))
+            items = []
+            if caption := next((row["caption"] for row in rows if row.get("caption")), ""):
+                shown = [parts.shown_text("Caption", caption)]
+                items.append(parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption"))
+            for row in rows:
+                right, others = parts.right_answer(drawn.spec, row)
+                texts = {"question": parts.shown_question(row)}
+                if right:
+                    texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
+                items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
+                items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+            places.append(Place(video, video, items))
         return places
 
     def check(self, review: Review, path: Path) -> None:
@@ -151,22 +155,19 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     for video, rows in by_video.items():
         texts = {f"caption {video}": {"caption": next((row["caption"] for row in rows if row.get("caption")), "")}}
         texts |= {row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]} for row in rows}
-        for name, shown in texts.items():
-            if name in said:
-                places.append(Place(video, name, [_decision_item(name, video, shown, said[name])]))
+        for name in [name for name in texts if name in said]:
+            shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
+            shows.append(parts.shown_text("Rated low", "", others=said[name]))
+            asks = [parts.choice_ask("decision", "What becomes of it", _DECISIONS)]
+            for part, text in texts[name].items():
+                title = f"{parts.capitalised(part)}, edited"
+                asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
+            item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+            places.append(Place(video, name, [item]))
     return places
 
 
-def _decision_item(name: str, video: str, texts: Mapping[str, str], said: Sequence[str]) -> Item:
-    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
-    shows.append(parts.shown_text("Rated low", "", others=said))
-    options = [("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below")]
-    asks = [parts.choice_ask("decision", "What becomes of it", options)]
-    asks += [
-        parts.text_ask(part, f"{parts.capitalised(part)}, edited", rows=3, optional=True, start=text)
-        for part, text in texts.items()
-    ]
-    return parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+_DECISIONS = (("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below"))
 
 
 def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
@@ -185,16 +186,6 @@ def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
     ]
-
-
-def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:
-    items = [parts.row_item(row, [parts.shown_question(row)], _scales(spec, "question"), part="question")]
-    right, others = parts.right_answer(spec, row)
-    if right:
-        shown = parts.shown_text("Answer", right, row["language"], others)
-        items.append(parts.row_item(row, [shown], _scales(spec, "answer"), part="answer"))
-    items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
-    return items
 
 
 @dataclass(frozen=True)
@@ -265,7 +256,15 @@ class RatingSummary(ReviewSummary):
         A row is verified where people rated both its question and its answer, and rated none of it low or decided to
         keep or edit it. What nobody rated, and what is low and undecided, stays unverified.
         """
-        rated = [self._rated(part) for part in ("question", "answer")]
+        rated = [
+            {
+                name
+                for review in self.reviews.reviews.values()
+                for name, given in review.ratings.get(part, {}).items()
+                if DIMENSIONS[part].keys() <= given.keys()
+            }
+            for part in ("question", "answer")
+        ]
         decided, low = self._decided(), self._low_names()
         asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
         dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
@@ -275,12 +274,3 @@ class RatingSummary(ReviewSummary):
             if name.startswith("caption ") and decision != "keep":
                 changes[name] = {"caption": edits.get("caption", "")}
         return write_rows(path, self.reviews, Verification(verified, dropped, changes))
-
-    def _rated(self, part: str) -> set[str]:
-        """Return the ids that somebody rated on all dimensions."""
-        return {
-            name
-            for review in self.reviews.reviews.values()
-            for name, given in review.ratings.get(part, {}).items()
-            if DIMENSIONS[part].keys() <= given.keys()
-        }

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.studio.moment_pairs import WAGE
 from reelbench.studio.review.kind_names import KindName
@@ -48,27 +48,21 @@ class Review(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """Several reviewers' files of one page.
-
-    Attributes:
-        kind: What was asked.
-        benchmark: Of the page; "" where a file doesn't say.
-        split: Of the page.
-        reviews: Reviewer -> the file that counts.
-        decisions: What was decided on a consensus page, id -> marks.
-        ignored: Reason -> results that were left out (Label Studio's).
-        data: The benchmark's own data; None where it isn't named.
-        wage: Dollars an hour of people's work.
-    """
+    """Several reviewers' files of one page; no `benchmark` ("") and no `split` where files don't say."""
 
     kind: KindName
     benchmark: str
     split: str
     reviews: dict[str, Review]
+    """Reviewer -> the file that counts."""
     decisions: dict[str, Marks]
+    """What was decided on a consensus page, by id."""
     ignored: dict[str, int]
+    """Reason -> results that were left out (Label Studio's)."""
     data: Path | None = None
+    """The benchmark's own data; None where it isn't named."""
     wage: float = WAGE
+    """Dollars an hour of people's work."""
 
     @property
     def seconds(self) -> float:
@@ -98,10 +92,7 @@ def parse_review(document: object, path: Path) -> Review:
     """Return a saved review, from its JSON; InputError names the field that is wrong."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
-    try:
-        review = Review.model_validate(document)
-    except ValidationError as error:
-        raise InputError(f"{path}, {first_wrong_field(error)}") from None
+    review = checked(Review, document, str(path))
     if not review.reviewer.strip():
         raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
     return review

@@ -28,15 +28,9 @@ SEARCH = "Watch the video. You may search the web, as the benchmark's own people
 
 @dataclass(frozen=True, slots=True)
 class DrawnRows:
-    """The rows that were drawn from a split, by video.
+    """The rows that were drawn from a split, by video in the order of the draw, whose seed decides on further orders.
 
-    Attributes:
-        spec: The benchmark.
-        split: Its split.
-        by_video: Media key -> rows, in the order in which the videos were drawn.
-        answers: Folder of the result whose answers are scored; None for all kinds but `scores`.
-        seed: Seed of the order in which answers are shown.
-        made: Folder that `make discussion` wrote, for `preference`.
+    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`.
     """
 
     spec: BenchmarkSpec
@@ -48,31 +42,23 @@ class DrawnRows:
 
 
 class ReviewKind(ABC):
-    """One kind of page.
-
-    Attributes:
-        name: Its name.
-        title: First word of the page's heading.
-        verb: What an item is called when it is done.
-        advice: Lines that the page shows raters.
-        video_alone: The line of `advice` that rules out all but the video; a benchmark may let people search instead.
-        unit: What stands on the page at a time.
-        consensus_unit: The same on a consensus page, where it is something else.
-        consensus_advice: What a consensus page says in the place of `advice`, where that is something else.
-        source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
-        choices: Asks, each with the values that a saved file may have of it.
-    """
+    """One kind of page."""
 
     name: ClassVar[KindName]
     title: ClassVar[str]
+    """First word of the page's heading."""
     verb: ClassVar[str]
+    """What an item is called when it is done."""
     advice: ClassVar[tuple[str, ...]]
     video_alone: ClassVar[str] = ""
+    """The line of `advice` that rules out all but the video; a benchmark may let people search instead."""
     unit: ClassVar[str] = "Question"
+    """What stands on the page at a time."""
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
     choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
+    """Asks, each with the values that a saved file may have of it."""
 
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""

@@ -7,7 +7,7 @@ import csv
 import io
 import random
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,8 +75,17 @@ class JudgeScores(ReviewKind):
         if judge is None:
             raise InputError(f"{reviews.benchmark}: has no judged metric")
         given: dict[str, dict[str, list[float]]] = {}
-        for identifier, criterion, score in _scores(reviews, judge):
-            given.setdefault(criterion, {}).setdefault(identifier, []).append(score)
+        for identifier, by_reviewer in reviews.marks().items():
+            for who, marks in by_reviewer.items():
+                for name, score in marks.items():
+                    if name == "note":
+                        continue
+                    if name not in judge.criteria or not is_whole(score) or not judge.low <= score <= judge.high:
+                        raise InputError(
+                            f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
+                            f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"
+                        )
+                    given.setdefault(name, {}).setdefault(identifier, []).append(score)
         if not given:
             raise InputError("nothing is scored in these files yet")
         criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
@@ -113,17 +122,10 @@ class ScoreSummary(ReviewSummary):
     criteria: dict[str, ScaleFigures]
     means: dict[tuple[str, str], float]
 
-    @property
-    def answers(self) -> int:
-        """How many answers are scored."""
-        return len({item for item, _ in self.means})
-
     def figures(self) -> dict[str, Any]:
         """Return each criterion's statistics."""
-        return {
-            "criteria": {name: scores.document("scored_twice") for name, scores in self.criteria.items()},
-            "items": self.answers,
-        }
+        criteria = {name: scores.document("scored_twice") for name, scores in self.criteria.items()}
+        return {"criteria": criteria, "items": len({item for item, _ in self.means})}
 
     def tables(self) -> list[Table]:
         """Return each criterion's statistics."""
@@ -131,7 +133,7 @@ class ScoreSummary(ReviewSummary):
             (name, number(scores.mean), str(scores.n), number(scores.alpha)) for name, scores in self.criteria.items()
         ]
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
-        return [Table(f"{self.heading}, {self.answers} answers", columns, rows)]
+        return [Table(f"{self.heading}, {self.figures()['items']} answers", columns, rows)]
 
     def write(self, path: Path) -> str:
         """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
@@ -143,17 +145,3 @@ class ScoreSummary(ReviewSummary):
             table.writerow([item, f"{score:g}", *([name] if several else [])])
         write_text(path, text.getvalue())
         return f"{number_of(len(self.means), 'score')} written to {path}"
-
-
-def _scores(reviews: Reviews, judge: JudgeSpec) -> Iterator[tuple[str, str, float]]:
-    for identifier, by_reviewer in reviews.marks().items():
-        for who, marks in by_reviewer.items():
-            for name, score in marks.items():
-                if name == "note":
-                    continue
-                if name not in judge.criteria or not is_whole(score) or not judge.low <= score <= judge.high:
-                    raise InputError(
-                        f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
-                        f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"
-                    )
-                yield identifier, name, score
