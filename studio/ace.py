@@ -29,10 +29,7 @@ class Enhancement:
     """A ranker's choice among each question's candidates, and what else the same candidates give."""
 
     def __init__(self, cases: Sequence[CandidateSet], ranker: Ranker, ranked: Ranked, answers: Answers | None) -> None:
-        self.cases = cases
-        self.ranker = ranker
-        self.ranked = ranked
-        self.answers = answers
+        self.cases, self.ranker, self.ranked, self.answers = cases, ranker, ranked, answers
         self.choices = {
             case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), ranked.replies[case.id])
             for case in cases
@@ -48,11 +45,6 @@ class Enhancement:
         """Question id -> the index of what was chosen."""
         return {name: made.index for name, made in self.choices.items()}
 
-    @property
-    def unparsed(self) -> int:
-        """Candidates that nothing readable was said of."""
-        return sum(made.unparsed for made in self.choices.values())
-
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
@@ -60,7 +52,7 @@ class Enhancement:
             "k": self.k,
             "chosen": self.chosen,
             "ties": sum(made.tied for made in self.choices.values()),
-            "unparsed": self.unparsed,
+            "unparsed": sum(made.unparsed for made in self.choices.values()),
             "not_first": sum(index != 0 for index in self.chosen.values()),
             "controls": controls,
             "questions": len(self.cases),
@@ -76,7 +68,9 @@ class Enhancement:
 
     def evaluation(self, options: Options) -> Evaluation:
         """Return the chosen answers, scored: a model of its own beside the one that gave the candidates."""
-        answers = self._scored
+        answers = self.answers
+        if answers is None:
+            raise InputError("the candidates of no benchmark have no scores; name it with --benchmark")
         texts = {case.id: case.candidates[self.chosen[case.id]] for case in self.cases}
         kept = {case.id: list(case.candidates) for case in self.cases}
         items = [
@@ -118,7 +112,11 @@ class Enhancement:
         if table is not None:
             with text_overlap.one_meteor():
                 metrics = {name: table.metrics(indices) for name, indices in picks.items()}
-                metrics["random"] = table.random(self.draws())
+                # As many random choices as there are candidates, which together take each candidate equally often: so
+                # their mean is that of all random choices, for everything that is a mean over items.
+                orders = {case.id: choice.shuffled(f"random {case.id}", len(case.candidates)) for case in self.cases}
+                draws = [{name: order[n % len(order)] for name, order in orders.items()} for n in range(self.k)]
+                metrics["random"] = table.random(draws)
         lengths = {name: fmean(counts[key][index] for key, index in indices.items()) for name, indices in picks.items()}
         lengths["random"] = fmean(fmean(each) for each in counts.values())
         return {
@@ -129,20 +127,6 @@ class Enhancement:
             for name in CONTROLS
             if name in lengths
         }
-
-    def draws(self) -> list[dict[str, int]]:
-        """Return as many random choices as there are candidates, which together take each candidate equally often.
-
-        So their mean is that of all random choices, for everything that is a mean over items.
-        """
-        orders = {case.id: choice.shuffled(f"random {case.id}", len(case.candidates)) for case in self.cases}
-        return [{name: order[draw % len(order)] for name, order in orders.items()} for draw in range(self.k)]
-
-    @property
-    def _scored(self) -> Answers:
-        if self.answers is None:
-            raise InputError("the candidates of no benchmark have no scores; name it with --benchmark")
-        return self.answers
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ locale, skill and reasoning step. What can't be computed is None, with a note th
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,47 +20,38 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import cognitive_profile, result_files, right_answers
+from reelbench.scoring.certificate_length import certificates
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.profile_rows import Dataset, ProfileRow
+from reelbench.studio.profile_rows import Dataset, ProfileRow, read_question_spans
 from reelbench.studio.published import published
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
-from dataclasses import replace
-
-from reelbench.scoring.certificate_length import certificates
-from reelbench.studio.profile_rows import read_question_spans
-
 SIDES = ("question", "answer")
 _TOP = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Files about the dataset that are not part of it, and who classifies.
-
-    Attributes:
-        parser: For the parse depth; None leaves it out.
-        judge: For Bloom's levels; None leaves them out.
-        tags: CogME's tags by question id (JSON Lines).
-        question_spans: Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`).
-        result: Folder of a result on this dataset: labels get the accuracy of its model.
-        note: Told what is left out, and why.
-        bar: Drawn while the judge is asked.
-        all_published: Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone.
-    """
+    """Files about the dataset that are not part of it, and who classifies."""
 
     parser: text_profile.Parser | None = None
+    """For the parse depth; None leaves it out."""
     judge: "JudgeOptions | None" = None
+    """For Bloom's levels; None leaves them out."""
     tags: Path | None = None
+    """CogME's tags by question id (JSON Lines)."""
     question_spans: Path | None = None
+    """Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`)."""
     result: Path | None = None
+    """Folder of a result on this dataset: labels get the accuracy of its model."""
     note: Callable[[str], None] = lambda _: None
     bar: Bar = no_bar
     all_published: bool = False
+    """Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +97,19 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Where answers lie in their videos; means over the questions that have what is needed.
-
-    Attributes:
-        n: Questions with an answer span.
-        length: Length of the answer span, in seconds.
-        share: Part of the video that it takes, in per cent.
-        question_spans: Questions with a span of their own, too.
-        certificate_length: Seconds of video that must be seen (`scoring.certificate_length`).
-        qa_iou: Overlap of the two spans, 0 to 1.
-        certificate_length_ci95: Interval of the length, over videos.
-        qa_iou_ci95: Interval of the overlap.
-    """
+    """Where answers lie in their videos; means over the questions that have what is needed, intervals over videos."""
 
     n: int
     length: float
+    """Of the answer span, in seconds."""
     share: float | None
+    """Part of the video that it takes, in per cent."""
     question_spans: int
+    """Questions with a span of their own, too."""
     certificate_length: float | None
+    """Seconds of video that must be seen (`scoring.certificate_length`)."""
     qa_iou: float | None
+    """Overlap of the two spans, 0 to 1."""
     certificate_length_ci95: tuple[float, float] | None = None
     qa_iou_ci95: tuple[float, float] | None = None
 
@@ -193,9 +178,6 @@ class Profile:
                 for row in self.published
             ],
         }
-
-
-# --- measuring -----------------------------------------------------------------------------------------------------
 
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:

@@ -67,13 +67,7 @@ class Ranked:
 
 
 def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
-    """Ask the ranker about all candidates.
-
-    Args:
-        cases: The questions.
-        ranker: Who ranks, and how.
-        note: Told each line that the user should know.
-        bar: Draws a bar.
+    """Ask the ranker about all candidates; `note` is told each line that the user should know.
 
     Raises:
         ReelbenchError: Some replies can't be had now; what came is kept.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.studio.profile import Profile
     from reelbench.studio.profile_rows import Dataset
-    from reelbench.studio.readability import Parser
 
 _SHOWN_LABELS = 30
 
@@ -61,12 +60,18 @@ def profile(
     With --judge also Bloom's levels.
     """
     from reelbench.studio import profile as profiling
+    from reelbench.studio.readability import ParserUnavailableError, load_parser
 
     datasets = _datasets(names or [], input_files or [], split, data)
     if len(datasets) > 1 and (tags or question_spans or result):
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
+    try:
+        parser = load_parser(spacy_model)
+    except ParserUnavailableError as error:
+        console.note(str(error))
+        parser = None
     extras = profiling.Extras(
-        parser=_parser(spacy_model),
+        parser=parser,
         judge=judge,
         tags=tags,
         question_spans=question_spans,
@@ -107,16 +112,6 @@ def _names(files: list[Path]) -> list[str]:
         times = Counter(names)
         names = [name if times[name] == 1 else longer(path) for name, path in zip(names, files, strict=True)]
     return names
-
-
-def _parser(model: str | None) -> "Parser | None":
-    from reelbench.studio.readability import ParserUnavailableError, load_parser
-
-    try:
-        return load_parser(model)
-    except ParserUnavailableError as error:
-        console.note(str(error))
-        return None
 
 
 _MEASURES = {

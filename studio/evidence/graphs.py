@@ -142,11 +142,8 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
 
     Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
-    passed over.
-
-    Args:
-        value: `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's `{"solution_graph": {id:
-            {"evidence", "timestamp", "parent_nodes"}}}`.
+    passed over. The value is `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's
+    `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`.
     """
     entries, problem = _entries(value)
     if problem:
@@ -158,12 +155,21 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
         wrong = _entry_problems(key, entry)
         problems += [f"{name}: {text}" for text in wrong]
         if key is not None and not wrong:
-            nodes.append(_node(key, entry))
+            time = entry.get("timestamp")
+            time = time.strip() if time and read_windows(time) else NOT_APPLICABLE
+            parents = tuple(map(str, _parents(entry)))
+            nodes.append(Node(id=key, evidence=entry["evidence"].strip(), timestamp=time, parents=parents))
     counts = Counter(key for key, _ in entries if key is not None)
     problems += [f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1]
-    known = counts.keys()
     for node in nodes:
-        problems += [f"node {_shown(node.id)}: {text}" for text in _edge_problems(node, known)]
+        name = f"node {_shown(node.id)}"
+        for parent, times in Counter(node.parents).items():
+            if parent == node.id:
+                problems.append(f"{name}: is its own parent")
+            elif parent not in counts:
+                problems.append(f"{name}: parent {_shown(parent)} does not exist")
+            if times > 1:
+                problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
     return nodes, problems or _cycle(nodes)
 
 
@@ -199,14 +205,9 @@ def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = 
 def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Count graphs as the paper does (supplement, Tab. 7), unrounded.
 
-    Args:
-        graphs: One per question.
-        locales: Question id -> locale; adds the same figures by locale.
-
-    Returns:
-        `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's)
-        and `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, `locales`: locale -> all
-        of that. A mean over no questions is None.
+    `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's) and
+    `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, question -> locale, all of that
+    by locale, too. A mean over no questions is None.
     """
     graphs = list(graphs)
     edges = [sum(len(node.parents) for node in graph.nodes) for graph in graphs]
@@ -274,18 +275,6 @@ def _entry_problems(key: str | None, entry: object) -> list[str]:
     return problems
 
 
-def _edge_problems(node: Node, known: Iterable[str]) -> list[str]:
-    problems: list[str] = []
-    for parent, times in Counter(node.parents).items():
-        if parent == node.id:
-            problems.append("is its own parent")
-        elif parent not in known:
-            problems.append(f"parent {_shown(parent)} does not exist")
-        if times > 1:
-            problems.append(f"parent {_shown(parent)} is listed {times} times")
-    return problems
-
-
 def _cycle(nodes: Sequence[Node]) -> list[str]:
     try:
         TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
@@ -294,16 +283,6 @@ def _cycle(nodes: Sequence[Node]) -> list[str]:
         more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
         return [f"node {_shown(cycle[0])}: is in a cycle ({' → '.join(_shown(node) for node in cycle[:5])}{more})"]
     return []
-
-
-def _node(key: str, entry: dict[str, Any]) -> Node:
-    timestamp = entry.get("timestamp")
-    return Node(
-        id=key,
-        evidence=entry["evidence"].strip(),
-        timestamp=timestamp.strip() if timestamp and read_windows(timestamp) else NOT_APPLICABLE,
-        parents=tuple(str(parent) for parent in _parents(entry)),
-    )
 
 
 def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value

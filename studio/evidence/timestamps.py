@@ -26,32 +26,24 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
     Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second, full-width signs, ranges
     with any dash, a tilde or `to`, several of these with commas or `and`, and brackets around them.
     """
-    plain = _plain(text)
-    if plain in _NONE:
-        return ()
-    windows = [_window(part) for part in _BETWEEN.split(plain)]
-    read = tuple(window for window in windows if window is not None)
-    return read if len(read) == len(windows) else None
+    # Format characters go: text written from right to left carries marks of direction around its digits.
+    text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
+    plain = ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
+    windows: list[Window] = []
+    for part in () if plain in _NONE else _BETWEEN.split(plain):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            return None
+        start, end = _seconds(match[1]), _seconds(match[2] or match[1])
+        if start > end:
+            return None
+        windows.append((start, end))
+    return tuple(windows)
 
 
 def seconds_apart(one: Window, other: Window) -> float:
     """Return the gap between two windows in seconds; 0 where they touch or overlap."""
     return max(0.0, one[0] - other[1], other[0] - one[1])
-
-
-def _plain(text: str) -> str:
-    # Format characters go: text written from right to left carries marks of direction around its digits.
-    text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
-    return ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
-
-
-def _window(text: str) -> Window | None:
-    match = _RANGE.fullmatch(text.strip())
-    if match is None:
-        return None
-    start = _seconds(match[1])
-    end = start if match[2] is None else _seconds(match[2])
-    return (start, end) if start <= end else None
 
 
 def _seconds(moment: str) -> float:
