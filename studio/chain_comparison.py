@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.studio.benchmark_files import FILES
@@ -39,10 +37,7 @@ def read_run(folder: Path) -> MadeRun:
     path = next((folder / name for name in FILES.values() if (folder / name).is_file()), None)
     if path is None or not (folder / "funnel.json").is_file():
         raise InputError(f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out")
-    try:
-        funnel = FunnelRecord.model_validate(read_json(folder / "funnel.json"))
-    except ValidationError as error:
-        raise InputError(f"{folder / 'funnel.json'}, {first_wrong_field(error)}") from None
+    funnel = checked(FunnelRecord, read_json(folder / "funnel.json"), str(folder / "funnel.json"))
     document = read_json(path)
     questions: dict[str, list[dict[str, str]]] = {}
     for place, entry in enumerate(document.values() if isinstance(document, dict) else document, start=1):
@@ -58,11 +53,10 @@ def read_run(folder: Path) -> MadeRun:
 def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
-    Returns:
-        `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
-        questions that both have, on one video and word for word (case and space apart), and `same_answers`: those with
-        the same answer too; `measures`: measure and side -> mean of `a`, of `b`, `difference` (b minus a) and `ci95`
-        over the `videos` that both have (None under ten).
+    `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
+    questions that both have, on one video and word for word (case and space apart), and `same_answers`: those with the
+    same answer too; `measures`: measure and side -> mean of `a`, of `b`, `difference` (b minus a) and `ci95` over the
+    `videos` that both have (None under ten).
 
     Raises:
         InputError: They have no video in common.

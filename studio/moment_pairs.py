@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
@@ -104,14 +104,10 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
     known = {source.id: source for source in sources}
     read = []
     for number, line in read_jsonl(path):
-        try:
-            given = _Line.model_validate(line)
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
+        where = f"{path}, line {number}"
+        given = checked(_Line, line, where)
         if given.source not in known:
-            raise InputError(
-                f"{path}, line {number}: --captions has no {given.source!r}; give the file it was made from"
-            )
+            raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))
     return read
 
@@ -158,11 +154,9 @@ def mini_test(
 def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[str, Any]:
     """Return the number of questions that reason across time, and the certificates of those with both spans (C.6).
 
-    A question whose own span and its answer's overlap completely does not reason across time; that one lies within the
-    other is taken for that, `identical` counts those with the same ends.
-
-    Args:
-        spans: Question span, answer span and video of each question; None where it isn't known.
+    Of each: question span, answer span (None where it isn't known) and video. A question whose own span and its
+    answer's overlap completely does not reason across time; that one lies within the other is taken for that,
+    `identical` counts those with the same ends.
     """
     whole = [(asked, answer, video) for asked, answer, video in spans]
     known = [(asked, answer, video) for asked, answer, video in whole if asked is not None and answer is not None]
@@ -186,13 +180,8 @@ def _within(inner: Sequence[float], outer: Sequence[float]) -> bool:
 def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE) -> dict[str, float] | None:
     """Return the cost of 1,000 kept questions: dollars of models, people's hours, both in dollars; None of nothing.
 
-    ReXTime counts $35 of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
-
-    Args:
-        cost_usd: What the models' replies cost; None without prices.
-        seconds: Of people's work.
-        kept: Questions.
-        wage: Dollars an hour.
+    `cost_usd` is None without prices; `seconds` are of people's work, `wage` is in dollars an hour. ReXTime counts $35
+    of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
     """
     if not kept or (cost_usd is None and not seconds):
         return None

@@ -93,10 +93,6 @@ class Neighbours(_Read):
             raise DroppedError("low_alignment")
         return text
 
-    def is_causal(self, side: Literal["cause", "effect"]) -> bool:
-        """Whether what was seen on one side is more than before or after."""
-        return getattr(self, f"{side}_relevant") == "yes"
-
 
 class Scores(_Read):
     """How right the two questions are (C.8.6)."""
@@ -112,12 +108,9 @@ class _Options(_Read):
 
 
 def read_relation(reply: str, captions: Sequence[Span], last: float) -> Relation:
-    """Read a pair of events.
+    """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
 
-    Args:
-        reply: The reply.
-        captions: Start and end of each caption, in seconds.
-        last: The second at which the video, or its last event, ends.
+    All in seconds.
     """
     relation = read_model(reply, Relation)
     _check_times({"event1": relation.event1_timestamp, "event2": relation.event2_timestamp}, captions, last)

@@ -49,12 +49,8 @@ def comparison(
 ) -> dict[str, Any]:
     """Return the document of `comparison.json`.
 
-    Args:
-        pairs: The questions of both sets.
-        verdicts: Video -> what a judge said in each order (1: the discussion's are better, 0.5: neither); None where
-            no judge was asked.
-        parser: For the parse depth; None leaves it out.
-        levels: Of Bloom's taxonomy; None where no model was asked.
+    `verdicts`: what a judge said of each video in each order (1: the discussion's are better, 0.5: neither). Without
+    a judge, a parser for the parse depth, or levels of Bloom's taxonomy these are left out.
     """
     measured = {}
     for name, measure in text_measures(parser, levels).items():
@@ -91,11 +87,7 @@ def difference(
 ) -> dict[str, Any]:
     """Return a measure's mean over each of two sets, under their names, and `difference` (the second's more), `ci95`.
 
-    Args:
-        videos: Texts of the first set and of the second, by video.
-        side: Questions or answers.
-        measure: What is measured.
-        names: The sets'.
+    `videos` are the texts of the first set and of the second, by video.
     """
     sums = np.zeros((len(videos), 4))
     for place, sets in enumerate(videos):

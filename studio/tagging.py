@@ -51,19 +51,15 @@ class TagVote(BaseModel):
 
 @dataclass(frozen=True)
 class Tagger:
-    """How to tag.
-
-    Attributes:
-        prompts: What is asked.
-        votes: Replies for each question.
-        pictures: The frames that are shown; None for none.
-        visual: Media key of a shot -> what its visual metadata counts up to.
-    """
+    """How to tag."""
 
     prompts: ChainPrompts
     votes: int
+    """Replies for each question."""
     pictures: VideoFrames | None
+    """The frames that are shown, if any."""
     visual: Mapping[str, Counter[str]]
+    """Media key of a shot -> what its visual metadata counts up to."""
 
     @property
     def role(self) -> Role:
