@@ -4,16 +4,16 @@ Nobody can compute them again, and they don't say by which judge or over how man
 their own, and never ranked. A store keeps them in `community/<benchmark>.json`.
 """
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from reelbench.leaderboard.checks import read_own
 from reelbench.registry.data import hub
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import write_json
 from reelbench.registry.records import Record
 from reelbench.registry.spec import BenchmarkSpec, HubFile
 
@@ -69,18 +69,11 @@ def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Commu
     ]
     fetched = datetime.now(UTC).isoformat(timespec="seconds")
     community = Community(benchmark=spec.id, dataset=repo_id, fetched=fetched, rows=rows)
-    text = json.dumps(community.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-    write_text(store / FOLDER / f"{spec.id}.json", text)
+    write_json(store / FOLDER / f"{spec.id}.json", community.model_dump(mode="json"))
     return community
 
 
 def read(store: Path) -> Iterator[Community]:
     """Yield the boards that a store keeps; InputError where a file is not one."""
     for path in sorted((store / FOLDER).glob("*.json")):
-        try:
-            yield Community.model_validate(read_json(path))
-        except ValidationError as error:
-            raise InputError(
-                f"{path}: is not a board of the Hub ({error.error_count()} fields are wrong); import it again with "
-                "`reelbench leaderboard import-hub`"
-            ) from None
+        yield read_own(Community, path, "a board of the Hub", "import it again with `reelbench leaderboard import-hub`")

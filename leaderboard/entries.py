@@ -7,7 +7,7 @@ table and a ranking of its own.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,7 +97,7 @@ class RankingGroup:
         return loading.is_mini(self.split)
 
 
-def _apart(setting: str) -> str | None:
+def _part(setting: str) -> str | None:
     """Return a setting whose rows have a table of their own; None where a model is as it is, reasoning or not."""
     return setting if setting in {"fine-tuned", "tools"} else None
 
@@ -167,7 +167,8 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
 def run_entry(stored: StoredResult) -> BoardEntry:
     """Return the row of a stored result."""
     spec, result = stored.spec, stored.result
-    about = result.model.about or About()
+    about, note, account = result.model.about or About(), result.provenance.note, stored.check.account
+    note = f"as stated by {account}: {note}" if note and account else note
     shown = standing(stored)
     baseline = result.model.adapter == BASELINE_ADAPTER
     human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
@@ -184,7 +185,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
         setting=setting,
-        group=replace(_group(stored, shown), setting=_apart(setting)),
+        group=_group(stored, shown, setting),
         frames=frames,
         metrics=shown.metrics,
         breakdowns=shown.breakdowns,
@@ -194,7 +195,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         open_weights=True if from_hub else None,  # others can't be told
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note="; ".join(filter(None, (result.provenance.note, result.settings.shown_otherwise))),
+        note="; ".join(filter(None, (note, result.settings.shown_otherwise))),
         about=about,
         facts=column_facts.facts(stored, shown),
         stored=stored,
@@ -212,7 +213,7 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
             kind=row.setting if row.setting in ("baseline", "human") else "published",
             setting={"baseline": "floor"}.get(row.setting, row.setting),
             group=RankingGroup(
-                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=_apart(row.setting)
+                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=_part(row.setting)
             ),
             frames=row.frames or "unknown",
             unranked=row.unranked,
@@ -253,7 +254,7 @@ def _without_items(values: Mapping[str, float]) -> Metrics:
     return {name: MetricValue(value=number, n=0) for name, number in values.items()}
 
 
-def _group(stored: StoredResult, shown: Standing) -> RankingGroup:
+def _group(stored: StoredResult, shown: Standing, setting: str) -> RankingGroup:
     benchmark, judge = stored.result.benchmark, stored.result.judge
     prompts = None
     if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
@@ -269,6 +270,7 @@ def _group(stored: StoredResult, shown: Standing) -> RankingGroup:
         data="own" if stored.result.data == "own" else None,
         differs=stored.differs,
         readers=shown.readers,
+        setting=_part(setting),
     )
 
 

@@ -4,6 +4,7 @@ Beside them a Space that checks submissions, which is a Dockerfile around `reelb
 Only what differs is uploaded, in one commit for each repository.
 """
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -14,15 +15,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from reelbench.leaderboard import aliases, columns, community, site, store, withheld
 from reelbench.leaderboard import board as boards
+from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board
+from reelbench.leaderboard.checks import CHECK_FILE, read_check
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.files import read_text, write_text
+from reelbench.registry.files import read_text, write_json, write_text
 from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
@@ -178,11 +180,14 @@ class _Upload:
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
                 repository.api.whoami()  # with a bad token every repository looks as if it were not there
+            elif head.commit is None:
+                self.note(f"{repository.page}: not there yet, or private and the token may not see it")
         if head.commit is None and create_pr:
             raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
         with repository.errors_in_one_line():
             self._refuse_a_readme_that_breaks_it(head)
             self._refuse_to_forget(head)
+            self._as_submitted(head)
             older = self._older(head)
             number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
             # A second request would only stand beside the first one.
@@ -193,6 +198,8 @@ class _Upload:
         changed = [path for path in paths if differs(self.folder / path, there.get(path)) and _key(path) not in older]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
+        if revision:  # what others had merged since is no part of one's own request
+            changed = [path for path in changed if differs(self.folder / path, head.files.get(path))]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
         done: Done = "unchanged"
@@ -249,9 +256,10 @@ class _Upload:
             self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
         if self.options.create_pr:
             return
-        for name, text in withheld.of_board(self.board, private=self.options.private):
-            write_text(self.folder / _RESULTS / name, text)
-        for path in (*sorted((self.store / community.FOLDER).glob("*.json")), self.store / aliases.FILE):
+        for name, kept in withheld.of_board(self.board, private=self.options.private):
+            write_json(self.folder / _RESULTS / name, kept.model_dump(mode="json"))
+        boards = sorted((self.store / community.FOLDER).glob("*.json"))
+        for path in (*boards, *(self.store / name for name in withheld.OWN)):
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
         page = f"{hub.endpoint()}/spaces/{self.space}"
@@ -261,6 +269,21 @@ class _Upload:
         self._asset("README.md", "dataset_readme.md", *parts)
         self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
         write_parquet(self.board, self.folder / _PARQUET)
+
+    def _as_submitted(self, head: Head) -> None:
+        """Let the checks that a pull request offers say who hands in, and nothing that only the board says."""
+        if self.what != "results" or not self.options.create_pr:
+            return
+        offered = [
+            path
+            for path in self.folder.rglob(CHECK_FILE)
+            if differs(path, head.files.get(path.relative_to(self.folder).as_posix()))
+        ]
+        me = self.repository.api.whoami()["name"] if offered and not self.options.dry_run else None
+        for path in offered:
+            said = {"taken": None, "account": me, "judged": False}
+            check = read_check(path).model_copy(update=said)
+            write_text(path, json.dumps(check.model_dump(mode="json")) + "\n")
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
@@ -307,7 +330,14 @@ class _Upload:
             there = {key for path in its.files if path.endswith(_RESULT) and (key := _key(path))}
             there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
             there |= self._withheld(name, its).keys()
-            if lacking := sorted(there - mine):
+            lacking = sorted(there - mine)
+            if kept := [key for key in lacking if key in self.board.left_out]:
+                raise InputError(
+                    f"{hub.page(name)} has {number_of(len(kept), 'row')} without samples, the first {kept[0]}: "
+                    f"{self.board.left_out[kept[0]]}; publish from the store that has them, or take your own out with "
+                    "`reelbench leaderboard remove KEY --store STORE`"
+                )
+            if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
                     f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
@@ -378,5 +408,5 @@ def _key(path: str) -> str:
 def _bring(dataset: str) -> str:
     return (
         f"get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
-        "`reelbench leaderboard add DIR --store STORE`"
+        "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
     )

@@ -26,7 +26,7 @@ from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
@@ -48,7 +48,7 @@ _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7
-_PLAIN = 10
+_FIRST = 10
 """Models of the table without scripts."""
 
 
@@ -76,15 +76,16 @@ def write(
     Samples of data without a licence are withheld unless it is `private`, which is seen by the user's own people alone.
     `dataset` is the results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
     """
+    shown = document(board) | ({"dataset": dataset} if dataset else {})
+    said = escape("".join(shown["headline"]))
     for name in ASSETS:
         text = _lean(name, _asset(name))
         if name == "index.html":
-            text = text.replace("<!-- META -->", _meta(board)).replace("<!-- PLAIN -->", _plain_table(board))
+            text = text.replace("<!-- META -->", _meta(board, said)).replace("<!-- PLAIN -->", _plain(board, said))
         _write(out / name, text)
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
-    shown = document(board) | ({"dataset": dataset} if dataset else {})
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{_digest(group.id)}"
@@ -108,29 +109,28 @@ def write(
     (out / ".nojekyll").write_text("", encoding="utf-8")  # GitHub Pages then serves every file as it is
 
 
-def _meta(board: Board) -> str:
+def _meta(board: Board, said: str) -> str:
     """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
     titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
     title = escape(f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard")
-    about = escape("".join(headline.of_board(board)))
     return "\n".join(
         [
             f"<title>{title}</title>",
-            f'<meta name="description" content="{about}">',
+            f'<meta name="description" content="{said}">',
             f'<meta property="og:title" content="{title}">',
-            f'<meta property="og:description" content="{about}">',
+            f'<meta property="og:description" content="{said}">',
             '<meta property="og:type" content="website">',
         ]
     )
 
 
-def _plain_table(board: Board) -> str:
+def _plain(board: Board, said: str) -> str:
     """Return the first rows as plain HTML, for who reads the page without its scripts."""
     groups = list(board.main.values())
     heads = [board.spec(group).title.partition(" (")[0] for group in groups]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("Rank", "Model", *heads))
     rows = []
-    for model in [one for one in board.overall if any(group in one.cells for group in groups)][:_PLAIN]:
+    for model in [one for one in board.overall if any(group in one.cells for group in groups)][:_FIRST]:
         cells = [
             f"<td>{'–' if model.rank is None else model.rank}</td>",
             f'<th scope="row">{escape(model.key[0])}</th>',
@@ -138,10 +138,9 @@ def _plain_table(board: Board) -> str:
         for group in groups:
             entry, primary = model.cells.get(group), board.spec(group).primary
             found = entry.metrics.get(primary.name) if entry else None
-            number = "–" if found is None or found.value is None else f"{found.value:.{primary.in_unit.digits}f}"
-            cells.append(f"<td>{tables.least(entry, primary) if entry else ''}{number}</td>")
+            least = tables.least(entry, primary) if entry else ""
+            cells.append(f"<td>{least}{tables.number(primary, found) or '–'}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    said = escape("".join(headline.of_board(board)))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
     rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
     return f"<h1>Reelbench leaderboard</h1><p>{said}</p>{table}{rest}JavaScript.</p>"
@@ -189,6 +188,7 @@ def document(board: Board) -> dict[str, Any]:
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
         "headline": headline.of_board(board),
         "rules": ranking.rules(),
+        "install": installing("lmms-eval"),
         "units": units(),
         "columns": [
             {field.name: getattr(column, field.name) for field in fields(column) if field.name != "get"}
@@ -227,6 +227,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
+            "listed": board.listed.get(group),
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,

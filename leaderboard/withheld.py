@@ -5,22 +5,18 @@ only the samples can tell (pairs, ranges, shortcuts, other judges). Nothing in i
 and nothing of it can be computed again, so its rows stand in tables of their own alone.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
-
-from reelbench.leaderboard.aliases import FILE
-from reelbench.leaderboard.checks import Check
+from reelbench.leaderboard import aliases, trust
+from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.pairs import Noise, PairedDifference
 from reelbench.leaderboard.store import StoredResult, public
 from reelbench.registry import discovery
 from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_text, write_text
 from reelbench.registry.records import About, Breakdowns, Metrics, MetricValue, Record, Result
 
@@ -28,6 +24,8 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.board import Board
 
 FOLDER = "withheld"
+OWN = (aliases.FILE, trust.FILE)
+"""Files of a store that its maintainers alone write."""
 
 
 class Row(Record):
@@ -101,8 +99,8 @@ class Withheld(Record):
     bridges: list[dict[str, Any]]
 
 
-def of_board(board: "Board", *, private: bool) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the file of each benchmark that has runs whose samples may not be passed on."""
+def of_board(board: "Board", *, private: bool) -> Iterator[tuple[str, Withheld]]:
+    """Yield name and content of the file of each benchmark that has runs whose samples may not be passed on."""
     for benchmark, groups in board.groups.items():
         tables = []
         for group in groups:
@@ -113,8 +111,7 @@ def of_board(board: "Board", *, private: bool) -> Iterator[tuple[str, str]]:
                 tables.append(_table(board, group, runs, why))
         if tables:
             made = Withheld(benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark))
-            text = json.dumps(made.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-            yield f"{FOLDER}/{benchmark}.json", text
+            yield f"{FOLDER}/{benchmark}.json", made
 
 
 def _table(board: "Board", group: RankingGroup, runs: list[BoardEntry], why: str) -> Table:
@@ -147,13 +144,7 @@ def _table(board: "Board", group: RankingGroup, runs: list[BoardEntry], why: str
 
 def parse(path: Path) -> Withheld:
     """Return what a file keeps; InputError where it is not one."""
-    try:
-        return Withheld.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: is not what a results dataset keeps of withheld rows ({error.error_count()} fields are wrong); "
-            "get it again from there"
-        ) from None
+    return read_own(Withheld, path, "what a results dataset keeps of withheld rows", "get it again from there")
 
 
 def read(store: Path) -> list[Withheld]:
@@ -161,22 +152,23 @@ def read(store: Path) -> list[Withheld]:
     return [parse(path) for path in sorted((store / FOLDER).glob("*.json"))]
 
 
-def bring(path: Path, store: Path) -> list[Path]:
+def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
     """Copy what a results dataset has beside its results into a store, unless the same or newer is there.
 
-    That is the rows whose samples are withheld, the Hub's own boards and the names of models. Returns the files.
+    That is the rows whose samples are withheld, the Hub's own boards, the names of models and the board's settings.
+    Yields the files: of those that aren't `believed`, which nothing can be held to, the ones that are left.
     """
-    brought = []
     for folder in (path, path / "results"):
-        for source in sorted([*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json"), folder / FILE]):
+        files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]
+        for source in [*sorted(files), *(folder / name for name in OWN)]:
             target = store / source.relative_to(folder)
             if not source.is_file() or source.is_symlink() or source.resolve() == target.resolve():
                 continue
-            if target.is_file() and (source.name == FILE or _newest(target) >= _newest(source)):
+            if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
                 continue
-            write_text(target, read_text(source))
-            brought.append(target)
-    return brought
+            if believed:
+                write_text(target, read_text(source))
+            yield target if believed else source
 
 
 def _newest(path: Path) -> str:

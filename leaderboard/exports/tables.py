@@ -11,7 +11,7 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
 from reelbench.registry.errors import InputError
-from reelbench.registry.records import MetricValue
+from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["markdown", "latex"]
@@ -119,7 +119,8 @@ def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[
     return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
 
 
-def _number(metric: Metric, found: MetricValue | None) -> str:
+def number(metric: Metric, found: MetricValue | None) -> str:
+    """Return a value in its unit's digits; an empty text where there is none."""
     return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
 
 
@@ -153,6 +154,7 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
         f"{unscored} unscored" if (unscored := facts("unscored")) else "",
         f"{videos} videos" if (videos := facts("videos")) else "",
         f"as stated: {stated}" if (stated := facts("stated")) else "",
+        f"words of {account}" if (account := facts("stated_by")) and (entry.note or entry.about != About()) else "",
         f"intervals: {made}" if (made := facts("intervals")) else "",
         "data unstated" if facts("data") == "unstated" else "",
         "questions not stated" if _may_differ(board, entry) else "",
@@ -175,7 +177,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         rank = board.ranks.get(entry.key)
         numbers = [
             least(entry, metric)
-            + _number(metric, entry.metrics.get(metric.name))
+            + number(metric, entry.metrics.get(metric.name))
             + (_half(metric, entry) if metric is spec.primary else "")
             for metric in metrics
         ]
@@ -183,7 +185,10 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         name += "".join(f" ({mark})" for mark in _marks(board, entry))
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
-    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
+    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    return f"### {inert(spec.title)}, {inert(group.label)}{listed}\n\n" + "".join(
+        f"| {' | '.join(row)} |\n" for row in lines
+    )
 
 
 def _tex(text: str) -> str:
@@ -214,10 +219,10 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
         cells = []
         for metric in metrics:
             found = entry.metrics.get(metric.name)
-            number = least(entry, metric) + _number(metric, found)
+            text = _tex(least(entry, metric) + number(metric, found))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
             ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
-            cells.append((rf"\textbf{{{_tex(number)}}}" if top else _tex(number)) + ends)
+            cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
         ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
         body.append(rf"{' & '.join([*ranks, _tex(_brief(entry.model)) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
@@ -225,7 +230,8 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
 
     units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
     intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
-    caption = f"{spec.title}, {group.label}: {units}."
+    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    caption = f"{spec.title}, {group.label}{listed}: {units}."
     caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
     caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
     notes = "; ".join(

@@ -23,6 +23,7 @@ from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store, webhook
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
+from reelbench.leaderboard.trust import Filing
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
 from reelbench.registry.errors import ReelbenchError
@@ -46,12 +47,13 @@ def table(hub, rextime_run, tmp_path, monkeypatch):
 class Served:
     """The process, what it says line by line, and calls to it."""
 
-    def __init__(self, hub, home):
-        command = [Path(sys.executable).with_name("reelbench"), "leaderboard", "webhook", "--dataset", DATASET]
+    def __init__(self, hub, home, program=None, env=None):
+        program = program or Path(sys.executable).with_name("reelbench")
+        command = [program, "leaderboard", "webhook", "--dataset", DATASET]
         told = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "REELBENCH_HOME": str(home / "bot")}
         self._process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--port", "0"],
-            env={**os.environ, **hub.env(home / "bot-hf"), **told},
+            env={**(os.environ if env is None else env), **hub.env(home / "bot-hf"), **told},
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
@@ -107,7 +109,10 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
         scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
         if adapter is not None:
             tamper(scored, result=lambda result: result["model"].update(adapter=adapter))
-        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None)
+        filing = Filing(account=HfApi(endpoint=hub.url).whoami()["name"])
+        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None, filing=filing)
+        check = added.place / "check.json"
+        check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None}))
         if change is not None:
             change(added.place)
         HfApi(endpoint=hub.url).upload_folder(
