@@ -22,8 +22,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
-from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,
     DiscussionVideo,

@@ -20,8 +20,7 @@ from pydantic import BaseModel, StrictBool
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.languages import UNSPACED_SCRIPTS
 from reelbench.registry.rows import LETTERS
-from reelbench.studio.chain import Chain, ChainCase
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
 from reelbench.studio.funnel import DroppedError
 from reelbench.studio.moment_rules import GateName, GateRules
 

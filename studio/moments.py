@@ -24,9 +24,8 @@ import yaml
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
-from reelbench.studio import moment_replies as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
-from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio import moment_pairs as replies
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row

@@ -21,8 +21,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts, Role
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.tag_manual import MANUAL, TagManual, read_manual
 from reelbench.studio.video_frames import VideoFrames

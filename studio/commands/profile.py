@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.studio.profile import Profile
-    from reelbench.studio.profile_rows import Dataset
+    from reelbench.studio.profile import Dataset, Profile
 
 _SHOWN_LABELS = 30
 
@@ -95,7 +94,7 @@ def profile(
 
 
 def _datasets(names: list[str], files: list[Path], split: str | None, data: Path | None) -> "list[Dataset]":
-    from reelbench.studio.profile_rows import read_benchmark, read_file
+    from reelbench.studio.profile import read_benchmark, read_file
 
     if not names and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")

@@ -14,7 +14,7 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
-from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review import KindName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,8 +163,7 @@ def _content(
     name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
 ) -> "Content":
     """Return the page's content: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
-    from reelbench.studio.review import consensus, pages
-    from reelbench.studio.review.kinds import KINDS
+    from reelbench.studio.review import kinds, pages
 
     answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
     if (diagnosis is None) == (ask is KindName.NODES):
@@ -184,10 +183,10 @@ def _content(
         drawn = partial(draw_graphs, located.spec, located.split, located.read(), known)
     if material.consensus:
         every = drawn and partial(drawn, None)
-        return consensus.draw_disagreements(name, material.consensus, data, answers=answers, nodes=every, made=made)
+        return kinds.draw_disagreements(name, material.consensus, data, answers=answers, nodes=every, made=made)
     if drawn is not None:
         return drawn(draw)
-    return pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
+    return pages.draw_content(name, draw, kinds.KINDS[ask], split=split, data=data, answers=answers, made=made)
 
 
 @app.command()

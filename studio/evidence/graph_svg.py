@@ -12,8 +12,7 @@ from statistics import fmean
 
 from reelbench.pages.svg import INK, SOFT, framed, text
 from reelbench.registry.files import valid_text
-from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 _DOT_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 # They would reorder what stands after them; the marks that only help (LRM, RLM, joiners) stay.

@@ -6,7 +6,9 @@ what is wrong with it, `read_graphs` turns the latter into an error, and whoever
 """
 
 import json
+import re
 import statistics as descriptive
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -19,9 +21,56 @@ from pydantic import BaseModel, ConfigDict
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.languages import ascii_digits, ascii_signs
 from reelbench.registry.values import is_array, is_object, is_whole
 from reelbench.scoring.exact_match import normalize
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE, Window, read_windows
+
+NOT_APPLICABLE = "N/A"
+"""What stands where a piece of evidence has no time."""
+
+Window = tuple[float, float]
+"""Start and end in seconds; equal for one moment."""
+
+_NONE = frozenset({"", "n/a", "na", "none", "null", "-"})
+_MOMENT = r"\d+:[0-5]\d(?::[0-5]\d)?(?:\.\d+)?"
+_RANGE = re.compile(rf"({_MOMENT})(?:\s*(?:[-~]|\bto\b)\s*({_MOMENT}))?")
+_BETWEEN = re.compile(r"\s*(?:[,;&/،、]|\band\b)\s*")
+_BRACKETS = str.maketrans("", "", "()[]")
+_MINUTES = 60
+
+
+def read_windows(text: str) -> tuple[Window, ...] | None:
+    """Return the windows that a text of times names, in its order; empty for `N/A`, None where it can't be read.
+
+    Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second, full-width signs, ranges
+    with any dash, a tilde or `to`, several of these with commas or `and`, and brackets around them.
+    """
+    # Format characters go: text written from right to left carries marks of direction around its digits.
+    text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
+    plain = ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
+    windows: list[Window] = []
+    for part in () if plain in _NONE else _BETWEEN.split(plain):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            return None
+        start, end = _seconds(match[1]), _seconds(match[2] or match[1])
+        if start > end:
+            return None
+        windows.append((start, end))
+    return tuple(windows)
+
+
+def seconds_apart(one: Window, other: Window) -> float:
+    """Return the gap between two windows in seconds; 0 where they touch or overlap."""
+    return max(0.0, one[0] - other[1], other[0] - one[1])
+
+
+def _seconds(moment: str) -> float:
+    seconds = 0.0
+    for part in moment.split(":"):
+        seconds = seconds * _MINUTES + float(part)
+    return seconds
+
 
 SEVERAL_ENDS = "several_ends"
 """More than one node that no other rests on."""

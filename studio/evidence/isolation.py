@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from reelbench.registry.base_record import Count
 from reelbench.studio.evidence.findings import LABELS, Label, NodeVerdict, SubCause
-from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 Status = Literal["right", "wrong", "divergent", "undetermined", "undecided"]
 """`undetermined`: not evaluated, because of a parent; `undecided`: evaluated, but the votes differ."""

@@ -25,11 +25,10 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.aggregation import ScoredItems
 from reelbench.stats import intervals
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import check_span, far_apart, span_of
 
 _RESAMPLES = 1000

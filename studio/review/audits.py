@@ -17,13 +17,12 @@ from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Review, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, Review, ReviewKind, Reviews, ReviewSummary
 
 CODES = {
     "A": "Both answers say the same: approved",

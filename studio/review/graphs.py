@@ -21,14 +21,12 @@ from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
-from reelbench.studio.evidence.graphs import Graph, Node, read_nodes
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_nodes
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.pages import Content, Draw
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
 """What people say of a graph; `mended` is right as they changed it."""

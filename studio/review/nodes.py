@@ -14,12 +14,11 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.evidence.tagger_agreement import CODES, DIVERGENT, RIGHT, Judged, Node
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.pages import Content, Draw
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 MEANINGS = {
     RIGHT: "the model has it",

@@ -20,11 +20,10 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Labels, Strata
-from reelbench.studio.review import excerpts, page_videos
+from reelbench.studio.review import page_videos
 from reelbench.studio.review.preferences import DISCUSSION
-from reelbench.studio.review.review_files import KIND
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind
+from reelbench.studio.review.review_kind import KIND, DrawnRows, ReviewKind
 
 Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
@@ -179,7 +178,7 @@ def write(
     Raises:
         InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
     """
-    said = excerpts.terms(content.spec, content.split) if clips else ""
+    said = page_videos.terms(content.spec, content.split) if clips else ""
     parts = share_among_raters(content.places, draw)
     library = Library(content.spec, content.split, data)
     paths = {video: page_videos.find_video(library, row) for video, row in content.rows.items()}
@@ -189,8 +188,8 @@ def write(
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
         shown, made = {}, None
         if clips:
-            most = excerpts.PAGE_BYTES if clips == "page" else None
-            made = excerpts.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
+            most = page_videos.PAGE_BYTES if clips == "page" else None
+            made = page_videos.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
             shown = made.in_folder(output) if clips == "folder" else {}
         else:
             for video, path in paths.items():

@@ -18,11 +18,10 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.stats.intervals import Estimate, mean_over_clusters
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Part, Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
 SINGLE_PASS, DISCUSSION = "single_pass.json", "annotations.json"
 _CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}

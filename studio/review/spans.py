@@ -19,12 +19,11 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.registry.values import is_number
 from reelbench.scoring.temporal_span import iou
 from reelbench.studio.moment_pairs import across_time
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import WATCH_FIRST, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import WATCH_FIRST, Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
 """Spans that overlap less are a disagreement."""
