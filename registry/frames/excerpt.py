@@ -7,7 +7,7 @@ plays and seeks in, some 25 kB a second. Each frame keeps the time that it has i
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,14 +18,13 @@ from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
 
 from reelbench.registry.errors import MediaError, first_line
-from reelbench.registry.frames.clip import CLOCK, Beside
+from reelbench.registry.frames.clip import CLOCK, beside
 from reelbench.registry.frames.decoder import Frame, VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
-    from av.container import OutputContainer
     from av.video.stream import VideoStream
 
 log = logging.getLogger("reelbench")
@@ -78,30 +77,30 @@ def _write(target: Path, frames: Iterator[Frame], start: float, end: float, soun
     with ExitStack() as opened:
         container = opened.enter_context(av.open(str(target), "w", format="mp4", options=options))
         stream: VideoStream | None = None
-        beside = None
+        sound_until = None
+
+        def mux(packets: list[av.Packet]) -> None:
+            for packet in packets:
+                if sound_until is not None:
+                    sound_until((packet.pts or 0) / CLOCK)
+                container.mux(packet)
+
         for frame in frames:
             if stream is None:
                 stream = container.add_stream("libx264", rate=FPS, options=dict(_PICTURE))
                 stream.width, stream.height, stream.pix_fmt = frame.picture.width, frame.picture.height, "yuv420p"
                 stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
-                beside = opened.enter_context(closing(Beside(sound, container))) if sound else None
+                sound_until = opened.enter_context(beside(sound, container)) if sound else None
             picture = frame.picture
             at = max(0.0, frame.timestamp - start)  # of a window, what is on screen when it begins is a little older
             picture.pts, picture.time_base, picture.pict_type = round(at * CLOCK), Fraction(1, CLOCK), 0
-            _mux(container, stream.encode(picture), beside)
+            mux(stream.encode(picture))
         packets = stream.encode(None) if stream else []
         if packets and packets[-1].pts is not None:
             packets[-1].duration = max(1, round((end - start) * CLOCK) - packets[-1].pts)
-        _mux(container, packets, beside)
-        if beside is not None:
-            beside.until(None)
-
-
-def _mux(container: "OutputContainer", packets: list[av.Packet], beside: Beside | None) -> None:
-    for packet in packets:
-        if beside is not None:
-            beside.until((packet.pts or 0) / CLOCK)
-        container.mux(packet)
+        mux(packets)
+        if sound_until is not None:
+            sound_until(None)
 
 
 def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:
