@@ -57,11 +57,9 @@ NO_VIDEO = frozenset(reason for reason in Reason if reason.fault == "video")
 OF_JUDGE = frozenset(reason for reason in Reason if reason.fault == "judge")
 """Why an answered item can have no score of a judge."""
 
-NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)
-"""There is no answer."""
+NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)  # there is no answer
 
-UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}
-"""There is no answer, or nothing to hold it against."""
+UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}  # there is no answer, or nothing to hold it against
 
 NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "submission"))
 """The model was never asked."""

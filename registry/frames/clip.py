@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from av.audio.codeccontext import AudioCodecContext
     from av.audio.stream import AudioStream
 
-CLOCK = 90_000
-"""Ticks per second of a clip's time line."""
+CLOCK = 90_000  # ticks per second of a clip's time line
 
 # One thread: x264 cuts pictures into a slice per thread, so by default the bytes depend on the machine's cores, and a
 # store filled by a cluster would not be the one that a single machine fills. At this preset more threads gain nothing.

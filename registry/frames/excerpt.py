@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
-FPS = 12
-"""Most frames a second."""
-SIDE = 320
-"""Most pixels of the short side."""
+FPS = 12  # most frames a second
+SIDE = 320  # most pixels of the short side
 _PICTURE = {"preset": "medium", "crf": "31", "g": str(2 * FPS), "bf": "0", "threads": "1"}
 _SOUND_RATE, _SOUND_BITS = 24_000, 32_000  # Hz, bits per second
 
@@ -49,10 +47,7 @@ class Excerpt:
 def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | None = None) -> Excerpt:
     """Write a small mp4 of `video` from `start` to `end` seconds (None: to its end).
 
-    Sound that can't be decoded is left out.
-
-    Raises:
-        MediaError: The video can't be decoded.
+    Sound that can't be decoded is left out. MediaError where the video can't be decoded.
     """
     source = VideoFile(video)
     length = source.info.duration

@@ -104,15 +104,17 @@ def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
     if sampling.kind in {"none", "native"}:
         return "none" if sampling.kind == "none" else "unknown"
     became = set(heard)
-    telling_first: tuple[Audio, ...] = ("kept", "dropped", "none")
-    return next((what for what in telling_first if what in became), "unknown")
+    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for what in telling_first:
+        if what in became:
+            return what
+    return "unknown"
 
 
 def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
     """Return a row's video as shown under a sampling; with `even`, a clip of an even number of frames.
 
-    Raises:
-        ReelbenchError: Its video is not here, or can't be read.
+    ReelbenchError where its video is not here, or can't be read.
     """
     cues = library.cues(row, wanted)
     said = None if cues is None else tuple(cues)

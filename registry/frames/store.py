@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
 """Part of every key, by form; raised when the same frames would be written differently."""
 
-IN_USE_S = 3600.0
-"""An entry asked for within this time is never evicted: a model may be about to read it."""
+IN_USE_S = 3600.0  # an entry asked for within this time is never evicted: a model may be about to read it
 
 logger = logging.getLogger(__name__)
 
