@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind
+from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
 
@@ -24,36 +25,20 @@ _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
+_compare = partial(option, "compare")
 
 
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."), Kind.FORMAT
-    ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
-    ] = None,
-    items: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write both results of each item to FILE (JSON Lines).")
-    ] = None,
-    videos_of: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RESULT", help="Compare only on videos that this result had too (repeat)."),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Results store with both: also say what holds among all pairs of models of their table."),
-    ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")] = False,
-    without_shortcuts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN", help="Leave out questions that this run, without frames or with one, answers right (repeat)."
-        ),
-    ] = None,
+    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False,
+    picture: Annotated[Path | None, _compare("--picture")] = None,
+    items: Annotated[Path | None, _compare("--items")] = None,
+    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None,
+    store: Annotated[Path | None, _compare("--store")] = None,
+    anyway: Annotated[bool, _compare("--anyway")] = False,
+    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two models on the items that both answered.
@@ -64,6 +49,7 @@ def compare(
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import judging_apart
+    from reelbench.scoring.label_comparison import compare_labels
 
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}
@@ -93,7 +79,7 @@ def compare(
         write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
     if picture is not None and not labels:
         raise InputError("--picture: draws labels; give --labels too")
-    by_label = _by_label(first.samples, second.samples, spec) if labels else None
+    by_label = [asdict(d) for d in compare_labels(first.samples, second.samples, spec)] if labels else None
     if picture is not None and by_label is not None:
         write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
     beside = {"settings": apart, "videos": videos, **_among(store, first.result, second.result)}
@@ -133,10 +119,7 @@ def _by_item(
         return
     names = f"a = {a.result.model.id}, b = {b.result.model.id}"
     printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
-    table = console.table(printed.title, *printed.columns)
-    for row in printed.rows:
-        table.add_row(*row)
-    console.show(table)
+    console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
         console.note(line)
     if among := beside.get("among"):
@@ -211,12 +194,6 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> list[dict[str, Any]]:
-    from reelbench.scoring.label_comparison import compare_labels
-
-    return [asdict(difference) for difference in compare_labels(a, b, spec)]
-
-
 def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
     """Draw both models' primary metric by label (CogME, Figure 3)."""
     from reelbench.pages.plot_radar import radars
@@ -288,9 +265,8 @@ def agree(
         return
     weighted = " (quadratic weights)" if report.weights == "quadratic" else ""
     title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; {report.both} ratings by both"
-    table = console.table(
-        title, "", "#mean a", "#mean b", "#exact %", "#95 % interval", f"#kappa{weighted}", "#95 % interval", "#n"
-    )
+    means, exact = ("#mean a", "#mean b"), ("#exact %", "#95 % interval")
+    table = console.table(title, "", *means, *exact, f"#kappa{weighted}", "#95 % interval", "#n")
     by_label = [
         (facet, label, criterion, found)
         for facet, labels in report.labels.items()
