@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
+from reelbench.registry.rows import UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.answers import VERSION
-from reelbench.tasks.submissions import answered
+from reelbench.tasks.submissions import answered, timings_here
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
 """Which questions are asked again: those of one reason, of every reason, judged by another model than most, with an
@@ -154,8 +156,13 @@ class EarlierResult:
             or self.result.answers == VERSION
         ):
             return item
-        read = answered(spec, sample.prediction, options)
+        read = answered(spec, sample.prediction, options, self._timings.get(name, UNTIMED))
         return item.model_copy(update={"parsed": read.parsed, "flags": read.flags})
+
+    @cached_property
+    def _timings(self) -> dict[str, Timing]:
+        about = self.result.benchmark
+        return timings_here(discovery.spec_of(about), about.split)
 
     @cached_property
     def _questions(self) -> dict[str, dict[str, Any]]:

@@ -43,7 +43,8 @@ def compare(
 ) -> None:
     """Compare two models on the items that both answered.
 
-    By bootstrap over videos, and by McNemar's test if items are right or wrong.
+    By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with several runs of one
+    model each item counts with its mean, and the test has the runs' noise too.
     """
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
@@ -114,10 +115,11 @@ def _by_item(
 
     comparison = compare_items(a.samples, b.samples, spec)
     if as_json:
-        document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
+        several = {"runs": {"a": a.runs, "b": b.runs}} if max(a.runs, b.runs) > 1 else {}
+        document = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
         console.write_json(document if by_label is None else {**document, "labels": by_label})
         return
-    names = f"a = {a.result.model.id}, b = {b.result.model.id}"
+    names = f"a = {a.name}, b = {b.name}"
     printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
     console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
@@ -157,9 +159,10 @@ def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
 
     made = board.make(store, published=False)
     of = {
-        row.stored.result.provenance.samples_sha256: row
+        one.result.provenance.samples_sha256: row
         for row in made.entries
         if row.stored is not None and row.stored.videos is None
+        for one in row.stored.each
     }
     rows = [of.get(result.provenance.samples_sha256) for result in (a, b)]
     for row, result in zip(rows, (a, b), strict=True):
@@ -298,9 +301,15 @@ def agree(
 
 
 class _Read:
-    def __init__(self, result: "Result", samples: "list[Sample]") -> None:
+    def __init__(self, result: "Result", samples: "list[Sample]", runs: int = 1) -> None:
         self.result = result
         self.samples = samples
+        self.runs = runs
+
+    @property
+    def name(self) -> str:
+        """The model, and how many runs of it these are."""
+        return self.result.model.id + (f" ({self.runs} runs)" if self.runs > 1 else "")
 
 
 def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> "Ratings":
@@ -319,11 +328,14 @@ def read_one(path: Path) -> _Read:
     """Read the one result in a folder, below it, or of a `result.json`."""
     from reelbench.scoring import result_files
 
-    return _of(result_files.folder_of_one(path))
+    return _of([result_files.folder_of_one(path)])
 
 
 def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
-    """Read two results; of folders with several, those that are of one benchmark, version and split."""
+    """Read two results; of folders with several, those that are of one benchmark, version and split.
+
+    Several runs of one model are one result.
+    """
     folders_a, folders_b = _folders(path_a), _folders(path_b)
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
@@ -336,26 +348,36 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     return _of(pairs[0][0]), _of(pairs[0][1])
 
 
-def _folders(path: Path) -> list[Path]:
+def _folders(path: Path) -> list[list[Path]]:
+    """Return the folders of each result: of several runs of one model all of theirs."""
+    from reelbench.scoring import result_files, runs
+
+    return runs.grouped(result_files.folders(path), result_files.read)
+
+
+def _about(folders: list[Path]) -> tuple[str, int, str]:
     from reelbench.scoring import result_files
 
-    return result_files.folders(path)
-
-
-def _about(folder: Path) -> tuple[str, int, str]:
-    from reelbench.scoring import result_files
-
-    about = result_files.read(folder).benchmark
+    about = result_files.read(folders[0]).benchmark
     return about.id, about.version, about.split
 
 
-def _of(folder: Path) -> _Read:
-    from reelbench.scoring import result_files
+def _of(folders: list[Path]) -> _Read:
+    from reelbench.registry import discovery
+    from reelbench.scoring import result_files, runs
 
-    result, samples = result_files.read(folder), result_files.samples_of(folder)
-    if result_files.changed_after_scoring(folder, result):
-        console.note(f"{samples}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
-    return _Read(result, list(result_files.read_samples(folder)))
+    results, samples = [], []
+    for folder in folders:
+        result = result_files.read(folder)
+        if result_files.changed_after_scoring(folder, result):
+            changed = result_files.samples_of(folder)
+            console.note(f"{changed}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
+        results.append(result)
+        samples.append(list(result_files.read_samples(folder)))
+    if len(folders) == 1:
+        return _Read(results[0], samples[0])
+    result, averages = runs.together(discovery.spec_of(results[0].benchmark), results, samples)
+    return _Read(result, averages, len(folders))
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":

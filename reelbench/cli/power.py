@@ -67,7 +67,7 @@ def power(
         "assumed": stated,
         "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
         "videos": number,
-        "promised": powers.is_promised(pilot, number),
+        "promised": powers.not_promised(pilot, number) is None,
         "smallest_difference": powers.smallest_difference(pilot, number),
     }
     if effect is not None:
@@ -121,7 +121,7 @@ def _assumed_pilot(
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
-    from reelbench.stats.power import least_videos
+    from reelbench.stats.power import not_promised
 
     unit = spec.primary.in_unit.label
     if assumed is not None:
@@ -145,8 +145,5 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
             f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
             f"{document['videos']} videos; with 80 % by {needed or 'more than ten million'}"
         )
-    if not document["promised"]:
-        console.note(
-            f"unreliable, with only {min(pilot.videos, document['videos'])} videos: under "
-            f"{least_videos(pilot)} the power may be 3 to 10 points off, under 10 up to 20"
-        )
+    if (why := not_promised(pilot, document["videos"])) is not None:
+        console.note(f"unreliable, {why}")

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from reelbench.registry.rows import LETTERS
     from reelbench.scoring.answers.options import read_option
     from reelbench.scoring.answers.reasoning import past_reasoning, strip_reasoning
-    from reelbench.scoring.answers.scored import flags, parse, parse_all, reread
+    from reelbench.scoring.answers.scored import Given, flags, parse, parse_all, reread
     from reelbench.scoring.answers.spans import read_span
 
 __all__ = [
     "LETTERS",
     "VERSION",
+    "Given",
     "flags",
     "parse",
     "parse_all",
@@ -38,7 +39,7 @@ __getattr__ = names_of(
         "reelbench.registry.rows": ("LETTERS",),
         "reelbench.scoring.answers.options": ("read_option",),
         "reelbench.scoring.answers.reasoning": ("past_reasoning", "strip_reasoning"),
-        "reelbench.scoring.answers.scored": ("flags", "parse", "parse_all", "reread"),
+        "reelbench.scoring.answers.scored": ("Given", "flags", "parse", "parse_all", "reread"),
         "reelbench.scoring.answers.spans": ("read_span",),
     },
 )
