@@ -55,8 +55,7 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
 def declared(document: dict[str, Any]) -> BenchmarkSpec:
     """Return the benchmark that a result declares: its rows and media are not known here.
 
-    Raises:
-        InputError: It is no declaration.
+    InputError where it is none.
     """
     try:
         _check(document)
