@@ -4,14 +4,16 @@ Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too
 prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from reelbench.registry import rows, tables
-from reelbench.registry.data import mapped_rows
+from reelbench.registry.data import hub, mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
@@ -38,6 +40,9 @@ IDS = ("id", "question_id", "qid", "key", "index")
 TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
 """Columns taken for the texts, in this order. `answer` is not among them: many files have the reference there."""
 
+SUFFIXES = tables.SUFFIXES
+"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
+
 Cells = tuple[str, Any, Any]
 """Where a row stands, its id, and its text."""
 
@@ -59,8 +64,7 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
     """Read predictions and hold them against their references.
 
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
-    On a split whose answers are hidden a table is read all the same,
-    for the file that the owners' server takes.
+    On a split whose answers are hidden a table is read all the same, for the file that the owners' server takes.
 
     Raises:
         InputError: The file can't be read, lacks a column or has an id twice, or none of its ids is among the
@@ -68,7 +72,10 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
         DataUnavailableError: The references are not here.
     """
     joined = _read(spec, inputs, columns)
-    return joined if inputs.tags is None else joined.with_tags(tagged(spec, joined.items, inputs.tags))
+    if inputs.tags is None:
+        return joined
+    items, counts, notes = tagged(spec, joined.items, inputs.tags)
+    return replace(joined, items=items, notes=[*joined.notes, *notes], **counts)
 
 
 def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
@@ -210,5 +217,36 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     return column
 
 
-SUFFIXES = tables.SUFFIXES
-"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
+# --- in a data set on the Hugging Face Hub ----------------------------------------------------------------------------
+
+SCHEME = "hf://"
+_ADDRESS = re.compile(r"hf://datasets/(?P<repo>[^/@\s]+/[^/@\s]+)(?:@(?P<revision>[^/\s]+))?(?:/(?P<file>.+?))?/?")
+
+
+def fetch(address: str) -> tuple[Path, str, str]:
+    """Fetch the file of predictions that `hf://datasets/ORG/NAME[@REVISION][/FILE]` names, or find it in the cache.
+
+    Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
+
+    Returns:
+        The file on this machine, the data set's id, and the address with its commit.
+
+    Raises:
+        InputError: That is not such an address, or several files could be meant.
+        DataUnavailableError: The data set can't be had.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise InputError(f"{address}: not an address of predictions; expected hf://datasets/ORG/NAME[@REVISION][/FILE]")
+    repo, name = match["repo"], match["file"]
+    listing = hub.list_files(repo, unquote(match["revision"] or "main"))
+    if name is None:
+        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES]
+        if not files:
+            raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+        if len(files) > 1:
+            several = f"{len(files)} files could be meant ({first_of(files)})"
+            raise InputError(f"{address}: {several}; end the address with one")
+        [name] = files
+    path = hub.download(repo, name, revision=listing.commit)
+    return path, repo, f"hf://datasets/{repo}@{listing.commit}/{name}"
