@@ -106,7 +106,13 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
         place = (row["id"], criterion)
         if place in ratings:
             raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
-        ratings[place] = _on_scale(row["score"], judge, where)
+        try:
+            score = float(row["score"] or "")
+        except ValueError:
+            score = float("nan")
+        if not judge.low <= score <= judge.high:
+            raise InputError(f"{where}, score: {row['score']!r} is not a number from {judge.low} to {judge.high}")
+        ratings[place] = score
     return ratings
 
 
@@ -155,16 +161,6 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric")
     return spec.judge
-
-
-def _on_scale(text: str | None, judge: JudgeSpec, where: str) -> float:
-    try:
-        score = float(text or "")
-    except ValueError:
-        score = float("nan")
-    if not judge.low <= score <= judge.high:
-        raise InputError(f"{where}, score: {text!r} is not a number from {judge.low} to {judge.high}")
-    return score
 
 
 def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
