@@ -152,16 +152,6 @@ def _shares(values: Sequence[float], edges: Sequence[float]) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One run: the number of frames asked for, its score, the interval where there is one, and the items behind it."""
-
-    frames: int
-    value: float
-    ci95: Sequence[float] | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """One value of a line: where it stands, what the setting is called, its score and interval, the items behind it.
 
@@ -184,21 +174,13 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
 _BESIDE = 7  # pixels between marks of several lines at one setting
 
 
-def frames_mark(point: Point) -> Mark:
-    """Return a run's mark on an axis of frames.
+def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int) -> Mark:
+    """Return the mark of a run, asked with so many frames, on an axis of frames.
 
     It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
     """
-    text_only = "text only" if point.frames == 0 else ""
-    return Mark(
-        math.log2(point.frames + 1),
-        str(point.frames),
-        point.value,
-        point.ci95,
-        point.n,
-        below=text_only,
-        hover=f"{point.frames} frames",
-    )
+    below = "" if frames else "text only"
+    return Mark(math.log2(frames + 1), str(frames), value, ci95, n, below=below, hover=f"{frames} frames")
 
 
 def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:

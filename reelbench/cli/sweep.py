@@ -326,10 +326,10 @@ def _lines(
 
 
 def _mark(row: dict[str, Any], value: dict[str, Any]) -> "Mark":
-    from reelbench.pages.plots import Mark, Point, frames_mark
+    from reelbench.pages.plots import Mark, frames_mark
 
     if "frames" in row:
-        return frames_mark(Point(row["frames"], value["value"], value["ci95"], value["n"]))
+        return frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
     return Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
 
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reelbench.pages import plot_matrix, plot_scatter, plots, svg
-from reelbench.pages.plots import Mark, Point
+from reelbench.pages.plots import Mark
 from reelbench.pages.shell_page import page_asset
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -88,8 +88,8 @@ def test_the_same_numbers_give_the_same_bytes():
 
 
 def test_a_curve_has_each_run_at_its_frames_and_its_score():
-    points = [Point(0, 20.0, None, 9), Point(1, 30.0, (25.0, 35.0), 9), Point(3, 40.0, (30.0, 50.0), 8)]
-    marks = [plots.frames_mark(point) for point in points]
+    points = [(0, 20.0, None, 9), (1, 30.0, (25.0, 35.0), 9), (3, 40.0, (30.0, 50.0), 8)]
+    marks = [plots.frames_mark(*point) for point in points]
     svg = plots.lines("rextime · org/model", "Accuracy", {"": marks}, "frames (log scale)", least=10)
     dots = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
     # log2(N + 1): 0, 1, 2, so the steps are equal; a score ten higher is as much higher each time.
