@@ -19,8 +19,7 @@ from reelbench.registry.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile
-from reelbench.stats import intervals
-from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import RatioSums, Weights, kappa_terms, kappas_of_sums
 
 Ratings = Mapping[tuple[str, str], float]
 """(item id, criterion) -> score."""
@@ -189,17 +188,15 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
         return None
     x = np.array([pair[0].scores[criterion] for pair in pairs])
     y = np.array([pair[1].scores[criterion] for pair in pairs])
-    sums = intervals.cluster_sums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
-    total = sums.sum(axis=0)[None, :]
-    exact, kappa = float(100 * total[0, 1] / total[0, 0]), float(kappas_of_sums(total, weights)[0])
-    draws = np.concatenate(list(intervals.resampled_sums(sums)))
-    exacts, kappas = 100 * draws[:, 1] / draws[:, 0], kappas_of_sums(draws, weights)
+    sums = RatioSums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
+    exact = sums.estimate(lambda rows: 100 * rows[:, 1] / rows[:, 0], (0, 100))
+    kappa = sums.estimate(lambda rows: kappas_of_sums(rows, weights), (-1, 1))
     return Agreement(
         n=len(pairs),
-        exact=exact,
-        exact_ci95=intervals.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
-        kappa=None if np.isnan(kappa) else kappa,
-        kappa_ci95=None if np.isnan(kappa) else intervals.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
+        exact=exact.value or 0.0,
+        exact_ci95=exact.ci95,
+        kappa=kappa.value,
+        kappa_ci95=kappa.ci95,
         mean_a=float(x.mean()),
         mean_b=float(y.mean()),
     )

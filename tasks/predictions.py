@@ -20,19 +20,7 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.reasons import Reason
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.tables import as_text
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    UniqueIds,
-    all_answered,
-    hides,
-    join,
-    reference_of,
-    references_of,
-    tagged,
-)
+from reelbench.tasks import submissions
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
@@ -60,7 +48,7 @@ class Columns:
         return self.id is not None or self.text is not None
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
     """Read predictions and hold them against their references.
 
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
@@ -74,11 +62,11 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
     joined = _read(spec, inputs, columns)
     if inputs.tags is None:
         return joined
-    items, counts, notes = tagged(spec, joined.items, inputs.tags)
+    items, counts, notes = submissions.tagged(spec, joined.items, inputs.tags)
     return replace(joined, items=items, notes=[*joined.notes, *notes], **counts)
 
 
-def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
+def _read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
     path = inputs.predictions
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
         columns = replace(columns, owners_id=own)
@@ -114,11 +102,11 @@ def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSe
     return submission(spec, inputs, cells)
 
 
-def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> PredictionSet:
+def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[Cells]) -> submissions.PredictionSet:
     """Hold a table's rows against their references; for the errors see `read`."""
     path = inputs.predictions
     texts: dict[str, str | None] = {}
-    ids = UniqueIds()
+    ids = submissions.UniqueIds()
     for where, id_given, value in cells:
         name, text = as_text(id_given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
         if not name:
@@ -130,24 +118,24 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
 
-    def of_mapping(file: Path) -> list[Reference]:
+    def of_mapping(file: Path) -> list[submissions.Reference]:
         if spec.mapping is None:
             raise InputError(f"{file}: this benchmark reads no references from a file; leave out --references")
         split = spec.default_split
         read = rows.checked(spec, split, mapped_rows.read(spec, [file], split), str(file))
-        return [reference_of(spec, row) for row in read]
+        return [submissions.reference_of(spec, row) for row in read]
 
     read_references = getattr(imported(spec.formats), "read_references", of_mapping)
-    references, source, split = references_of(spec, inputs, read_references, hidden=True)
+    references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
     known = {reference.id: reference for reference in references}
     given = {
         name: (text, known[name].options, known[name].length) if name in known else (text, (), None)
         for name, text in texts.items()
         if text is not None
     }
-    predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
-    predictions |= zip(given, all_answered(spec, list(given.values())), strict=True)
-    joined = join(
+    predictions = dict.fromkeys(texts, submissions.Prediction(None, reason=Reason.PREDICTION_MISSING))
+    predictions |= zip(given, submissions.all_answered(spec, list(given.values())), strict=True)
+    joined = submissions.join(
         predictions,
         references,
         source,
@@ -156,10 +144,12 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         notes=_notes(spec, predictions.values(), [reference.options for reference in references]),
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
-    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+    return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
 
 
-def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iterable[Sequence[str]]) -> list[str]:
+def _notes(
+    spec: BenchmarkSpec, predictions: Iterable[submissions.Prediction], options: Iterable[Sequence[str]]
+) -> list[str]:
     if spec.row_kind == "open":
         return []
     notes = []

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.pages.plot_radar import radars
+from reelbench.pages.figures import radars
 from reelbench.pages.plots import bars, histogram
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.text_tables import number
