@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from types import TracebackType
 from typing import Self, cast
@@ -11,7 +11,7 @@ from typing import Self, cast
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
-from reelbench.judges.verdicts import Judge, Verdict
+from reelbench.judges.verdicts import Judge, Judged, Verdict
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
 from reelbench.llm.runner import Runner
@@ -86,22 +86,13 @@ def judge_of(
 ) -> Judge:
     """Return a judge that asks about all items, many at once, beside a progress bar; for `budget` see `judge_items`."""
 
-    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+    def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-        with bar(f"judging {spec.id}", len(items)) as show:
+        answered = [item for item in items if item.reason is None]
+        with bar(f"judging {spec.id}", len(answered)) as show:
             panel = Panel(cast("JudgeSpec", spec.judge), prompts, options, note, budget)
-            return loop.run(Runner(panel.askers, show).results(items, panel.verdict)), panel.record
-
-    return judge
-
-
-def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> Judge:
-    """Return a judge that says again what it said in a run; an item that it never saw is not judged."""
-
-    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
-        del spec
-        unseen = {item.id: Verdict(item.id, {}, {"": Reason.JUDGE_UNAVAILABLE}) for item in items}
-        return [verdicts.get(item.id, unseen[item.id]) for item in items], record
+            verdicts = loop.run(Runner(panel.askers, show).results(answered, panel.verdict))
+            return {verdict.id: verdict for verdict in verdicts}, panel.record
 
     return judge
 

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.judge_options import VoteRule
@@ -10,8 +10,10 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
-Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence["Verdict"], JudgeRecord]]
-"""What judges a benchmark's items: a verdict for each, in their order, and what is recorded of who judged."""
+Judged = tuple[Mapping[str, "Verdict"], JudgeRecord]
+"""Verdicts on a benchmark's items, by id, and what is recorded of who judged."""
+Judge = Callable[[BenchmarkSpec, Iterable[Item]], Judged]
+"""What judges those of a benchmark's items that have an answer."""
 
 _RULES = {"mean": statistics.fmean, "median": statistics.median}
 

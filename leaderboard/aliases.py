@@ -49,6 +49,11 @@ class Aliases:
             for name, model in models.items()
         }
 
+    def names_of(self, name: str) -> set[str]:
+        """Return all names of a model, in lower case."""
+        model = self._ids.get(name.casefold(), name).casefold()
+        return {model, *(other for other, of in self._ids.items() if of.casefold() == model)}
+
 
 def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name: name) -> dict[str, str]:
     """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, withheld
+from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, trust, withheld
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
@@ -16,6 +16,7 @@ from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.trust import BoardSettings
 from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
@@ -49,6 +50,7 @@ class Board:
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
         apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
+        listed: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
         withheld: RankingGroup whose samples are not here -> what was published of it.
         kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json` has it.
     """
@@ -69,6 +71,7 @@ class Board:
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
+    listed: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     kept_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -162,7 +165,7 @@ def _made(
     ]
     if published:
         rows += [entry for spec in specs.values() for entry in entries.published_entries(spec)]
-    made = ranked_board(specs, rows, aliases.read(path), published_once)
+    made = ranked_board(specs, rows, aliases.read(path), published_once, trust.read(path))
     return replace(made, left_out=left_out, kept_bridges=bridges)
 
 
@@ -171,11 +174,12 @@ def ranked_board(
     rows: Sequence[BoardEntry],
     known: Aliases | None = None,
     published_once: Mapping[RankingGroup, Table] | None = None,
+    settings: BoardSettings | None = None,
 ) -> Board:
     """Return the board of some rows.
 
     `known` says which names are one model, by default as the package does; `published_once` what is known of tables
-    whose samples are not here.
+    whose samples are not here; `settings` which tables may stand for their benchmark, by default any.
     """
     rows = _in_one_spelling(rows)
     tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
@@ -197,11 +201,12 @@ def ranked_board(
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
-    main = overall.main_groups(specs, rows, ranks)
+    listed = trust.set_apart(settings, by_group)
+    main = overall.main_groups(specs, rows, ranks, listed)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in sorted(
-        by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)
+        by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g in listed, g.mini, -len(by_group[g]), g.id)
     ):
         groups[group.benchmark].append(group)
 
@@ -218,7 +223,7 @@ def ranked_board(
     ]
     here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
     easy = shortcuts_of_groups(here)
-    bridges = bridges_of([row.stored for row in here if row.stored is not None])
+    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in listed])
     kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
@@ -237,6 +242,7 @@ def ranked_board(
         other_judges=by_other_judges(bridges) | {row.key: row.other_judges for row in kept if row.other_judges},
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
         apart=apart,
+        listed=listed,
         withheld={group: tables[group.id.casefold()] for group in by_group if group.id.casefold() in tables},
     )
 

@@ -82,14 +82,14 @@ class Bridge:
 
 
 def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]:
-    """Yield the judged results of a store by the answers that they score, each list from the oldest on."""
+    """Yield the judged results of a store by the answers that they score, each list from what was taken first on."""
     by_key: dict[str, list[StoredResult]] = defaultdict(list)
     for one in stored:
         if one.result.judge is not None and one.videos is None:
             by_key[answers_key(one.result)].append(one)
     for results in by_key.values():
         by_answers: dict[str, list[StoredResult]] = defaultdict(list)
-        for one in sorted(results, key=lambda one: (one.result.provenance.date, one.key)):
+        for one in sorted(results, key=lambda one: (one.filed.taken, one.key)):
             by_answers["" if len(results) == 1 else result_files.answers_sha256(one.folder)].append(one)
         yield from by_answers.values()
 

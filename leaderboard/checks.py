@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from reelbench.judges.identity import other_than_requested, under_several_ids
 from reelbench.leaderboard import against_data
@@ -12,7 +12,7 @@ from reelbench.leaderboard.recompute import Ids, Stated, VerifiedResult
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record
+from reelbench.registry.base_record import Later, Name, Record
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
 from reelbench.registry.records import Result
@@ -25,7 +25,11 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 class Check(Record):
-    """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it."""
+    """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it.
+
+    `taken` says when this board took it first (null: an earlier version did), `account` who handed it in (null: the
+    board's maintainers), `judged` whether these asked its judge themselves. Only the board says so (`trust.Filing`).
+    """
 
     ids: Ids
     subset: str | None
@@ -34,9 +38,15 @@ class Check(Record):
     rejudged: Rejudged | None = None
     result_sha256: str
     samples_sha256: str
-    calibration_sha256: str | None = None
+    calibration_sha256: Later[str | None] = None
+    taken: Later[AwareDatetime | None] = None
+    account: Later[Name | None] = None
+    judged: Later[bool] = False
 
-    added = frozenset({"calibration_sha256"})
+    @property
+    def vouched(self) -> bool:
+        """Whether the maintainers asked its judge: for all of its scores, or again for some, most of which agreed."""
+        return self.judged or (self.rejudged is not None and 2 * self.rejudged.agree > self.rejudged.scores)
 
 
 def known_spec(result: Result) -> BenchmarkSpec | None:
@@ -131,6 +141,8 @@ def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> 
         stated.add("references")
     if result.judge is not None:
         stated.add("judge replies")
+    if check.judged:
+        stated.discard("judge replies")
     return check.model_copy(
         update={
             "subset": subset,

@@ -30,6 +30,7 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "scored": shown.scored,
         "ids": check.ids,
         "stated": ", ".join(check.stated or ()) or None,
+        "stated_by": check.account,
         "rejudged": str(check.rejudged) if check.rejudged else None,
         "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
         "calibrated": calibrated and calibrated.value,

@@ -167,7 +167,8 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
 def run_entry(stored: StoredResult) -> BoardEntry:
     """Return the row of a stored result."""
     spec, result = stored.spec, stored.result
-    about = result.model.about or About()
+    about, note, account = result.model.about or About(), result.provenance.note, stored.check.account
+    note = f"as stated by {account}: {note}" if note and account else note
     shown = standing(stored)
     baseline = result.model.adapter == BASELINE_ADAPTER
     human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
@@ -194,7 +195,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         open_weights=True if from_hub else None,  # others can't be told
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note="; ".join(filter(None, (result.provenance.note, result.settings.shown_otherwise))),
+        note="; ".join(filter(None, (note, result.settings.shown_otherwise))),
         about=about,
         facts=column_facts.facts(stored, shown),
         stored=stored,

@@ -1,6 +1,7 @@
 """What was filed first of each benchmark: its words are shown, and other tables are named by how they differ from it.
 
-First is by date, never by a name or by the order of reading: what is filed later moves nothing that was there.
+First is what the board took first, never by a name, by the order of reading or, where the board knows when it took
+them, by a date that a submitter states: what is filed later moves nothing that was there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from reelbench.leaderboard.checks import CHECK_FILE
+from reelbench.leaderboard.trust import BoardSettings
 from reelbench.registry import discovery
+from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json
 from reelbench.registry.reasons import Reason
@@ -17,31 +21,34 @@ from reelbench.registry.records import BenchmarkRecord, Data, Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 
+_WORDED = "worded otherwise"
 _SHOWN = 8
 """Digits of a hash that tell one table from another."""
 
 
 class Filed(NamedTuple):
-    """What of a result decides which others it stands among."""
+    """What of a result decides which others it stands among; `taken` is when the board took it, and its date."""
 
-    date: datetime
+    taken: tuple[datetime, datetime]
     key: str
     folder: Path
     benchmark: BenchmarkRecord
     data: Data
 
     @classmethod
-    def of(cls, key: str, folder: Path, result: Result) -> "Filed":
+    def of(cls, key: str, folder: Path, result: Result, taken: datetime | None) -> "Filed":
         """Return it of a result."""
-        return cls(_when(result.provenance.date), key, folder, result.benchmark, result.data)
+        return cls(_when(taken, result.provenance.date), key, folder, _with_rules(result.benchmark), result.data)
 
     @classmethod
-    def read(cls, folder: Path) -> "Filed | None":
-        """Return it of a result's folder, whose other fields are not read; None where these can't be."""
+    def read(cls, folder: Path, store: Path) -> "Filed | None":
+        """Return it of a result's folder in a store, whose other fields are not read; None where these can't be."""
         try:
-            found = read_json(folder / result_files.RESULT_FILE)
-            about, date = BenchmarkRecord.model_validate(found["benchmark"]), _when(found["provenance"]["date"])
-            return cls(date, folder.as_posix(), folder, about, found.get("data", "unstated"))
+            found, check = (read_json(folder / name) for name in (result_files.RESULT_FILE, CHECK_FILE))
+            taken = datetime.fromisoformat(check["taken"]) if check.get("taken") else None
+            about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
+            date, key = _when(taken, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            return cls(date, key, folder, about, found.get("data", "unstated"))
         except (InputError, ValueError, LookupError, TypeError):
             return None
 
@@ -51,21 +58,40 @@ class Filed(NamedTuple):
         return self.benchmark.id, self.benchmark.version, self.benchmark.split, self.data == "own"
 
 
-def _when(date: str) -> datetime:
-    """Return a date as it can be compared; what is none is later than any."""
+_BEFORE = datetime.min.replace(tzinfo=UTC)
+"""When an earlier version took a result, which didn't say."""
+
+
+def _when(taken: datetime | None, date: str) -> tuple[datetime, datetime]:
+    """Return when a result was taken and its date, as they can be compared; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)
     except ValueError:
-        return datetime.max.replace(tzinfo=UTC)
-    return made if made.tzinfo else made.replace(tzinfo=UTC)
+        made = datetime.max.replace(tzinfo=UTC)
+    return taken or _BEFORE, made if made.tzinfo else made.replace(tzinfo=UTC)
+
+
+def _with_rules(benchmark: BenchmarkRecord) -> BenchmarkRecord:
+    """Return a record that states how it is scored wherever its declaration says so: leaving it out hides nothing."""
+    if benchmark.scoring_sha256 is not None or benchmark.declaration is None:
+        return benchmark
+    try:
+        return benchmark.model_copy(update={"scoring_sha256": scoring_sha256(discovery.spec_of(benchmark))})
+    except InputError:
+        return benchmark
 
 
 class FirstFiled:
     """The results of a store, of which the first of each table names the others."""
 
-    def __init__(self, results: Iterable[Filed]) -> None:
+    def __init__(self, results: Iterable[Filed], settings: BoardSettings | None = None) -> None:
         self._first: dict[object, Filed] = {}
-        for one in sorted(results, key=lambda one: (one.date, one.key)):
+        results = list(results)
+        believed, named = set[str](), set[str]()
+        if settings is not None:
+            believed = settings.believed((one.key, one.benchmark) for one in results)
+            named = set(settings.benchmarks.values())
+        for one in sorted(results, key=lambda one: (one.key not in named, one.key not in believed, one.taken, one.key)):
             for name, digest in self._hashes(one):
                 self._first.setdefault((one.table, name), one)
                 self._first.setdefault((one.table, name, digest), one)
@@ -74,9 +100,14 @@ class FirstFiled:
     def differs(self, one: Filed) -> str | None:
         """Return the difference between a result and the first of its table, in fixed words; or None.
 
-        A result that doesn't state what was asked, as older ones, is taken to be like the first.
+        A result that doesn't state what was asked, as older ones, is taken to be like the first; one that this version
+        took is held to the first one's ids and answers.
         """
         said = []
+        if one.benchmark.questions_sha256 is None and one.taken[0] > _BEFORE:
+            first = self._first.get((one.table, "questions_sha256"), one)
+            apart = _asked_apart(first, one)
+            said += [apart] if apart != _WORDED else []
         for name, digest in self._hashes(one):
             first = self._first.get((one.table, name), one)
             if digest == getattr(first.benchmark, name):
@@ -105,7 +136,7 @@ def _asked_apart(first: Filed, other: Filed) -> str:
     parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
     for number, what in ((len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
         parts += [f"{number_of(number, 'question')} {what}"] if number else []
-    return ", ".join(parts) or "worded otherwise"
+    return ", ".join(parts) or _WORDED
 
 
 def _scored_apart(first: Filed, other: Filed) -> str:
@@ -127,7 +158,7 @@ def shown_specs(filed: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, Be
     """
     known = discovery.specs()
     specs: dict[str, BenchmarkSpec] = {}
-    for one, spec in sorted(filed, key=lambda pair: (pair[0].date, pair[0].key)):
+    for one, spec in sorted(filed, key=lambda pair: (pair[0].taken, pair[0].key)):
         name = one.benchmark.id
         if name in known or name not in specs:
             specs[name] = known.get(name, spec)

@@ -56,7 +56,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
                 if margin
             ]
             text.words(f", ahead of the next by {_joined(told)}" if told else "")
-    text.words(".")
+    text.words(f"{_as_stated(board, groups)}.")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in groups:
         for first, last in _overlaps(board, group)[: None if alone else 1]:
@@ -90,8 +90,22 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
         text.words(f"; {_number(len(best) - _NAMED)} more may be on some")
     ranges = sorted(model.ranks for model in board.overall if model.ranks and model.ranks[0] > 1)
     overlap = [f"{low} to {high}" for low, high, many in _stretches(ranges) if many > 1]
-    text.words("." + (f" Overall, ranks {_joined(overlap)} overlap." if overlap else ""))
+    text.words(
+        f"{_as_stated(board, [group for led in by_leaders.values() for group in led])}."
+        + (f" Overall, ranks {_joined(overlap)} overlap." if overlap else "")
+    )
     return text.parts
+
+
+def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
+    """What of it rests on a judge's replies that only those who handed them in vouch for."""
+    stated = [
+        group
+        for group in groups
+        if any("judge replies" in (row.facts.get("stated") or "") for row in _ranked(board, group))
+    ]
+    where = "" if len(stated) == len(groups) else f" on {_titles(board, stated)}"
+    return f", by judges’ replies as stated{where}" if stated else ""
 
 
 def _may_be_first(board: Board, row: BoardEntry) -> bool:

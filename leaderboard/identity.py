@@ -203,10 +203,19 @@ def keys_of(result: Result) -> tuple[str, str]:
 def key_of(result: Result, *, rows: bool = True) -> str:
     """Return a result's folder in the store."""
     model = result.model
-    # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by its hash as well.
-    name = _folder_name(model.id.replace("/", "__"), model.id, clear="__" not in model.id)
     revision = _folder_name(model.revision or "unknown", model.revision or "unknown")
-    return f"{name}/{revision}/{result.benchmark.id}/{settings_hash(result, rows=rows)}"
+    return f"{model_folder(model.id)}/{revision}/{result.benchmark.id}/{settings_hash(result, rows=rows)}"
+
+
+def model_folder(model: str) -> str:
+    """Return the folder of all results of a model."""
+    # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by its hash as well.
+    return _folder_name(model.replace("/", "__"), model, clear="__" not in model)
+
+
+def stem(folder: str) -> str:
+    """Return what folders of names that differ in case alone have in common."""
+    return re.sub(r"-[0-9a-f]{8}$", "", folder).casefold()
 
 
 def _folder_name(wanted: str, identity: str, *, clear: bool = True) -> str:

@@ -1,7 +1,7 @@
 """The overall table: each model's place over the benchmarks whose data is open. `rules.md` is the one definition."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,13 +38,16 @@ class Overall:
 
 
 def main_groups(
-    specs: Mapping[str, BenchmarkSpec], entries: Iterable[BoardEntry], ranks: Mapping[str, int]
+    specs: Mapping[str, BenchmarkSpec],
+    entries: Iterable[BoardEntry],
+    ranks: Mapping[str, int],
+    apart: Container[RankingGroup] = (),
 ) -> dict[str, RankingGroup]:
-    """Return benchmark -> the group that stands for it; those whose data is not open have one, too."""
+    """Return benchmark -> the group that stands for it, none of `apart`; those whose data is not open have one, too."""
     runs: Counter[RankingGroup] = Counter()
     rows: Counter[RankingGroup] = Counter()
     for entry in entries:
-        if entry.key in ranks and entry.group.plain:
+        if entry.key in ranks and entry.group.plain and entry.group not in apart:
             rows[entry.group] += 1
             runs[entry.group] += entry.kind == "run"
     what_was_run = [group for group in rows if runs[group]] or list(rows)

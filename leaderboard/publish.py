@@ -4,6 +4,7 @@ Beside them a Space that checks submissions, which is a Dockerfile around `reelb
 Only what differs is uploaded, in one commit for each repository.
 """
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -14,9 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from reelbench.leaderboard import aliases, columns, community, site, store, withheld
 from reelbench.leaderboard import board as boards
+from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board
+from reelbench.leaderboard.checks import CHECK_FILE, read_check
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
@@ -183,6 +185,7 @@ class _Upload:
         with repository.errors_in_one_line():
             self._refuse_a_readme_that_breaks_it(head)
             self._refuse_to_forget(head)
+            self._as_submitted(head)
             older = self._older(head)
             number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
             # A second request would only stand beside the first one.
@@ -251,7 +254,8 @@ class _Upload:
             return
         for name, kept in withheld.of_board(self.board, private=self.options.private):
             write_json(self.folder / _RESULTS / name, kept.model_dump(mode="json"))
-        for path in (*sorted((self.store / community.FOLDER).glob("*.json")), self.store / aliases.FILE):
+        boards = sorted((self.store / community.FOLDER).glob("*.json"))
+        for path in (*boards, *(self.store / name for name in withheld.OWN)):
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
         page = f"{hub.endpoint()}/spaces/{self.space}"
@@ -261,6 +265,21 @@ class _Upload:
         self._asset("README.md", "dataset_readme.md", *parts)
         self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
         write_parquet(self.board, self.folder / _PARQUET)
+
+    def _as_submitted(self, head: Head) -> None:
+        """Let the checks that a pull request offers say who hands in, and nothing that only the board says."""
+        if self.what != "results" or not self.options.create_pr:
+            return
+        offered = [
+            path
+            for path in self.folder.rglob(CHECK_FILE)
+            if differs(path, head.files.get(path.relative_to(self.folder).as_posix()))
+        ]
+        me = self.repository.api.whoami()["name"] if offered and not self.options.dry_run else None
+        for path in offered:
+            said = {"taken": None, "account": me, "judged": False}
+            check = read_check(path).model_copy(update=said)
+            write_text(path, json.dumps(check.model_dump(mode="json")) + "\n")
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
@@ -378,5 +397,5 @@ def _key(path: str) -> str:
 def _bring(dataset: str) -> str:
     return (
         f"get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
-        "`reelbench leaderboard add DIR --store STORE`"
+        "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
     )

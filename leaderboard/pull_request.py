@@ -185,10 +185,11 @@ class PullRequests:
                 below=offered,
                 left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
                 is_of=is_of,
+                account=author,
             )
         except InputError as error:  # `main` itself: no fault of the submission's
             notes.append(f"not compared with the table, which can't be read: {error}")
-            results = submission.read(checked, below=offered, is_of=is_of)
+            results = submission.read(checked, below=offered, is_of=is_of, account=author)
         return Report(results, change.problems, tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:

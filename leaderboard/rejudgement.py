@@ -22,6 +22,7 @@ from reelbench.leaderboard.identity import asked_of
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.trust import Filing
 from reelbench.llm.budget import Budget
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
@@ -41,7 +42,8 @@ class StoredAnswers:
 
     Attributes:
         spec: Their benchmark.
-        source: The newest result by another judge: what it says of the model and the data holds for the new one.
+        source: Of the results by other judges the one that the board took first: its answers are judged, and its words
+            are the new one's. Whoever files the same answers later has no say.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
     """
 
@@ -90,7 +92,7 @@ class Rejudgement:
         self._asked: dict[str, object] = {}
         self.refused: list[str] = []
         self.answers = [
-            StoredAnswers(spec, others[-1], self._wanted(spec, result_files.read_samples(others[-1].folder), new))
+            StoredAnswers(spec, others[0], self._wanted(spec, result_files.read_samples(others[0].folder), new))
             for spec, others, new in self._by_answers()
         ]
         if not self.answers:
@@ -121,13 +123,14 @@ class Rejudgement:
 
     def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
         for results in same_answers(stores.read(self._store)):
-            spec = results[-1].benchmark
+            spec = results[0].benchmark
             if spec is None or spec.judge is None:
                 continue
             if spec.id not in self._asked:
                 self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
             asked = self._asked[spec.id]
-            new = [one for one in results if one.result.judge is not None and asked_of(one.result.judge) == asked]
+            ours = [one for one in results if one.check.account is None or one.check.judged]
+            new = [one for one in ours if one.result.judge is not None and asked_of(one.result.judge) == asked]
             others = [one for one in results if one not in new]
             if others:
                 yield spec, others, new[-1] if new else None
@@ -188,8 +191,8 @@ class Rejudgement:
         corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
-        judge = judge_of(options, note, self._bar, budget)
-        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
+        judged = judge_of(options, note, self._bar, budget)(spec, items)
+        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judged=judged, **kept)
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
         if not any(sample.state == "scored" for sample in scored.samples):
@@ -209,6 +212,7 @@ class Rejudgement:
                 source.data, source.benchmark.questions_sha256, said.citation, said.url, said.note
             ),
         )
-        [added] = stores.add(folder, self._store)
+        filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
+        [added] = stores.add(folder, self._store, filing=filing)
         refused = added.outcome == "refused"
         return Rejudged(one.source.key, None if refused else folder, added.why, failed=refused)

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from reelbench.leaderboard import checks
+from reelbench.leaderboard import checks, trust
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
 from reelbench.leaderboard.differences import MismatchError
@@ -29,6 +29,7 @@ from reelbench.leaderboard.identity import answers_key, key_of, keys_of
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
+from reelbench.leaderboard.trust import Filing
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
@@ -112,7 +113,7 @@ class StoredResult:
     @property
     def filed(self) -> Filed:
         """What decides which others it stands among."""
-        return Filed.of(self.key, self.folder, self.result)
+        return Filed.of(self.key, self.folder, self.result, self.check.taken)
 
 
 class _Given(NamedTuple):
@@ -123,7 +124,13 @@ class _Given(NamedTuple):
 
 
 def add(
-    path: Path, store: Path, *, rejudge: Rejudge | None = None, about: About | None = None, workers: Workers = ALLOTTED
+    path: Path,
+    store: Path,
+    *,
+    rejudge: Rejudge | None = None,
+    about: About | None = None,
+    filing: Filing | None = None,
+    workers: Workers = ALLOTTED,
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 
@@ -132,18 +139,20 @@ def add(
         store: Made where it is not there.
         rejudge: Asks the judges of judged results again, about a few items each.
         about: What is said of the model of all these results; refused where it contradicts one.
+        filing: Who files them; by default the board's maintainers, now.
         workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
     """
     given = [_read_given(folder) for folder in result_files.folders(path)]
-    judged_elsewhere = _judged_elsewhere(given)
-    left = [each for each in given if each.folder not in judged_elsewhere]
-    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
+    filing = filing or Filing()
+    not_filed = _judged_elsewhere(given) | ({} if filing.as_maintainer else _of_others(given, store, filing.account))
+    left = [each for each in given if each.folder not in not_filed]
+    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing))
+    done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
     # What sets a filed result apart from those that were filed first is told as well.
     of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
     folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
-    filed = {folder: one for folder in folders if (one := Filed.read(folder)) is not None}
-    first = FirstFiled(filed.values())
+    filed = {folder: one for folder in folders if (one := Filed.read(folder, store)) is not None}
+    first = FirstFiled(filed.values(), trust.read(store))
     for number, one in enumerate(done):
         if one.place in filed and (differs := first.differs(filed[one.place])):
             done[number] = replace(one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}"))))
@@ -176,6 +185,19 @@ def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
         for folder in folders
         if _predictions(folder) == _predictions(judged[answers])
     }
+
+
+def _of_others(given: Sequence[_Given], store: Path, account: str | None) -> dict[Path, Added]:
+    """Return the results of models that another account filed first: only that one and the maintainers file more."""
+    owners = trust.owners(store, {result.model.id for _, result in given if result is not None})
+    refused: dict[Path, Added] = {}
+    for folder, result in given:
+        owner = owners.get(result.model.id) if result is not None else None
+        if result is None or owner is None or owner.is_of(account) or _same_bytes(folder, result, store) is not None:
+            continue
+        why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
+        refused[folder] = Added(folder, "refused", why=why, result=result)
+    return refused
 
 
 def _predictions(folder: Path) -> dict[str, Any] | None:
@@ -261,7 +283,9 @@ def _afresh(work: Callable[..., Added], folder: Path) -> Added:
 _known = KnownRows()
 
 
-def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | None, about: About | None) -> Added:
+def _add_one(
+    given: _Given, store: Path, known: KnownRows, *, rejudge: Rejudge | None, about: About | None, filing: Filing
+) -> Added:
     if rejudge is None and about is None and given.result is not None:
         place = _same_bytes(given.folder, given.result, store)
         if place is not None:
@@ -275,7 +299,7 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         )
     result = verified.result if about is None else _with_about(verified.result, about)
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
-    return _file(given.folder, store, verified, result, rejudged)
+    return _file(given.folder, store, verified, result, rejudged=rejudged, filing=filing)
 
 
 def place_of(result: Result, store: Path) -> Path:
@@ -336,10 +360,13 @@ def _calibration(folder: Path) -> str | None:
     return sha256_of(path) if path.is_file() else None
 
 
-def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, rejudged: Rejudged | None) -> Added:
+def _file(
+    folder: Path, store: Path, verified: VerifiedResult, result: Result, *, rejudged: Rejudged | None, filing: Filing
+) -> Added:
     """File a result that holds; `result` is it with what is said of its model."""
     place = place_of(result, store)
-    there = result_files.read(place) if (place / CHECK_FILE).is_file() else None
+    old = read_check(place / CHECK_FILE) if (place / CHECK_FILE).is_file() else None
+    there = result_files.read(place) if old is not None else None
     if there is not None and result.model.about is None and there.model.about is not None:
         result = _with_about(result, there.model.about)  # what was said once stays said
     result = public(result)
@@ -350,7 +377,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         document = written.encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
-    if there is not None:
+    if old is not None and there is not None:
         if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):
             raise InputError(
                 f"{folder}: its place in the store has a result of {there.model.id!r}, and it is of "
@@ -358,7 +385,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             )
         if there.model_dump() == result.model_dump():
             outcome = "same"
-            check = carry_over(read_check(place / CHECK_FILE), check)
+            check = carry_over(old, check)
         elif made(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why, result=result)
@@ -369,6 +396,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
     for source in (place, folder):
         if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
+    check = filing.marked(folder, check, old)
     files[CHECK_FILE] = (json.dumps(check.model_dump(mode="json")) + "\n").encode()
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
     with replaced(place) as aside:
@@ -414,7 +442,7 @@ def read(
             raise InputError(result_and_check)
         else:
             left_out(key, result_and_check)
-    first = FirstFiled(one.filed for one in stored)
+    first = FirstFiled((one.filed for one in stored), trust.read(store))
     return [replace(one, differs=first.differs(one.filed)) for one in stored]
 
 

@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.leaderboard import entries, identity, ranking, store
+from reelbench.leaderboard import entries, identity, ranking, store, trust
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import known_spec
+from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
@@ -148,14 +148,15 @@ def read(
     below: Path | None = None,
     left_out: Callable[[str, str], None] = lambda *_: None,
     is_of: Callable[[str], bool] | None = None,
+    account: str | None = None,
 ) -> tuple[SubmittedResult, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
     They are compared with the rows of the store `against` (InputError where it can't be read), and their folders named
     from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
-    hands them in is of an organisation, None where nobody knows who that is.
+    hands them in is of an organisation, None where nobody knows who that is; `account` is who does.
     """
-    tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None}, left_out)
+    tables = _Tables(against, [added.result for added in checked if added.result is not None], left_out, account)
     of_all = [_submission_or_refused(added, tables, is_of) for added in checked]
     named = [replace(one, folder=one.folder.relative_to(below) if below else one.folder) for one in of_all]
     return tuple(sorted(named, key=lambda submission: submission.verdict != "refused"))
@@ -164,17 +165,42 @@ def read(
 class _Tables:
     """Group -> rows of a store, and what others published; without a store nothing is `known`."""
 
-    def __init__(self, path: Path | None, benchmarks: set[str], left_out: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        handed_in: Sequence[Result],
+        left_out: Callable[[str, str], None],
+        account: str | None,
+    ) -> None:
+        benchmarks = {result.benchmark.id for result in handed_in}
         self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
+        self._path, self._account = path, account
+        self._owners = trust.owners(path, {result.model.id for result in handed_in}) if path is not None else {}
         self.known = path is not None
         self._left_out = left_out
         self.rows_here = KnownRows()
         kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
-        self.first = FirstFiled(one.filed for one in kept)
+        self._checks = {one.key: one.check for one in kept}
+        self.first = FirstFiled((one.filed for one in kept), trust.read(path) if path is not None else None)
         specs = [spec for spec in discovery.specs().values() if path is not None and spec.id in benchmarks]
         published = chain.from_iterable(map(entries.published_entries, specs))
         for entry in chain(entries.run_entries(kept, left_out), published):
             self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
+
+    def refuses(self, added: Added, result: Result) -> str | None:
+        """Return why a result isn't its submitter's to hand in, as far as the store and who that is are known."""
+        if self._path is None:
+            return None
+        if (added.source / CHECK_FILE).is_file():
+            there = self._checks.get(key_of(result))
+            newest = max((check.taken for check in self._checks.values() if check.taken), default=None)
+            said = read_check(added.source / CHECK_FILE)
+            if wrong := trust.misstated(said, there, newest, self._account):
+                return wrong
+        owner = self._owners.get(result.model.id)
+        if self._account is None or owner is None or owner.is_of(self._account):
+            return None
+        return f"{result.model.id} was {owner}; who else files it needs their word (add --as-maintainer)"
 
     def leave_out_unreadable(self) -> bool:
         """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""
@@ -205,11 +231,11 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     spec = known_spec(result) if result else None
     metrics = _both(spec, result, added.metrics) if spec and result else {}
     owner = identity.reserved(spec, result) if spec and result else None
-    theirs = owner is None or is_of is None or is_of(owner)
-    if added.check is None or result is None or spec is None or not theirs:
-        why = added.why.removeprefix(f"{added.source}: ").replace(f"{added.source}/", "")
-        if not theirs:
-            why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
+    why = tables.refuses(added, result) if result and added.check else None
+    if owner is not None and is_of is not None and not is_of(owner):
+        why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
+    if added.check is None or result is None or spec is None or why:
+        why = why or added.why.removeprefix(f"{added.source}: ").replace(f"{added.source}/", "")
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from reelbench.leaderboard.aliases import FILE
+from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.pairs import Noise, PairedDifference
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.board import Board
 
 FOLDER = "withheld"
+OWN = (aliases.FILE, trust.FILE)
+"""Files of a store that its maintainers alone write."""
 
 
 class Row(Record):
@@ -150,22 +152,23 @@ def read(store: Path) -> list[Withheld]:
     return [parse(path) for path in sorted((store / FOLDER).glob("*.json"))]
 
 
-def bring(path: Path, store: Path) -> list[Path]:
+def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
     """Copy what a results dataset has beside its results into a store, unless the same or newer is there.
 
-    That is the rows whose samples are withheld, the Hub's own boards and the names of models. Returns the files.
+    That is the rows whose samples are withheld, the Hub's own boards, the names of models and the board's settings.
+    Yields the files: of those that aren't `believed`, which nothing can be held to, the ones that are left.
     """
-    brought = []
     for folder in (path, path / "results"):
-        for source in sorted([*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json"), folder / FILE]):
+        files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]
+        for source in [*sorted(files), *(folder / name for name in OWN)]:
             target = store / source.relative_to(folder)
             if not source.is_file() or source.is_symlink() or source.resolve() == target.resolve():
                 continue
-            if target.is_file() and (source.name == FILE or _newest(target) >= _newest(source)):
+            if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
                 continue
-            write_text(target, read_text(source))
-            brought.append(target)
-    return brought
+            if believed:
+                write_text(target, read_text(source))
+            yield target if believed else source
 
 
 def _newest(path: Path) -> str:

@@ -207,10 +207,6 @@ class AskOptions:
             text = text.replace(secret, "[key]")
         return text
 
-    def repeats_key(self, reply: str) -> bool:
-        """Whether a reply repeats the key: it is not kept, since replies are kept and published as they are."""
-        return any(secret in reply for secret in self.secrets)
-
 
 def cache_place() -> Path | str:
     """Return where replies are kept unless an asker is told otherwise: a file, or a database's address."""

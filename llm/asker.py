@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.batches import Batches
-from reelbench.llm.budget import Budget, Tally
+from reelbench.llm.budget import Budget, Tally, moment, shown_dates
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
 from reelbench.llm.defaults import REJECTIONS
@@ -231,7 +231,9 @@ class Asker:
         self._closed = True
         self.cache.close(self.note)
         if self._tells and self.tally.replies and self._on_note is not None:
-            self._on_note(f"{self.options.model}: {self.tally.asked_and_kept}")
+            calls, kept = self.tally.calls, max(0, self.tally.replies - self.tally.calls)
+            dates = shown_dates(moment(self.tally.kept_from), moment(self.tally.kept_to))
+            self._on_note(f"{self.options.model}: {calls} asked, {kept} kept{dates}")
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -337,7 +339,9 @@ class Asker:
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
                             self._pacer.limited(turn.round, error.wait)
-                            await turn.pass_on(self._pacer.sleep(wait))
+                            turn.leave()  # to others, meanwhile
+                            await self._pacer.sleep(wait)
+                            await turn.come_back()
                         else:
                             # Others would only fail at a server in trouble, so the turn is kept.
                             self._pacer.answered()

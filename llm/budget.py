@@ -104,12 +104,6 @@ class Tally:
         }
 
     @property
-    def asked_and_kept(self) -> str:
-        """How many replies were asked for, how many were kept, and when these came, for the user."""
-        kept = max(0, self.replies - self.calls)
-        return f"{self.calls} asked, {kept} kept{shown_dates(moment(self.kept_from), moment(self.kept_to))}"
-
-    @property
     def shown(self) -> str:
         """Calls, calls a second and dollars, to say beside a progress bar."""
         rate = self.calls / max(time.monotonic() - self.started, 1e-6)

@@ -98,7 +98,7 @@ class ChatClient:
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
-            auto_decompress=False,  # `_exchange` counts what a body comes to
+            auto_decompress=False,  # `_body` counts what comes
             proxy=None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all"),
         )
 
@@ -113,7 +113,13 @@ class ChatClient:
         options = self._options
         body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
         began = time.monotonic()
-        response, content = await self._exchange("POST", self._url, options.timeout, body)
+        try:
+            data = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+            sending = self._session.post(self._url, data=data, allow_redirects=False)
+            async with asyncio.timeout(options.timeout), sending as response:
+                content = await _body(response)
+        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
+            raise self._broken(error) from None
         if content is None:
             line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
             raise TransientError(line, maybe_paid=True)
@@ -135,29 +141,12 @@ class ChatClient:
         """
         address = self._url.partition("?")
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
-        _, content = await self._exchange("GET", models, _LOOK_UP)
-        return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
-
-    async def _exchange(
-        self, method: str, url: str, seconds: float, body: object = None
-    ) -> tuple["ClientResponse", bytes | None]:
-        """Send one request -> the response, and its body, decompressed; None where that is longer than `MAX_BYTES`."""
         try:
-            data = None if body is None else json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-            async with (
-                asyncio.timeout(seconds),
-                self._session.request(method, url, data=data, allow_redirects=False) as response,
-            ):
-                how = response.headers.get("content-encoding", "identity").lower()
-                expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
-                content = bytearray()
-                async for chunk in response.content.iter_any():
-                    content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-                    if len(content) > MAX_BYTES:
-                        return response, None
-                return response, bytes(content)
-        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
+            async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
+                content = await _body(response)
+        except Exception as error:  # noqa: BLE001 - as above
             raise self._broken(error) from None
+        return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -209,6 +198,18 @@ class ChatClient:
         return RejectedError(line)
 
 
+async def _body(response: "ClientResponse") -> bytes | None:
+    """Read a response's body, decompressed; None where that is longer than `MAX_BYTES`."""
+    how = response.headers.get("content-encoding", "identity").lower()
+    expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
+    content = bytearray()
+    async for chunk in response.content.iter_any():
+        content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
+        if len(content) > MAX_BYTES:
+            return None
+    return bytes(content)
+
+
 def last_days(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return model -> the day (YYYY-MM-DD) on which its server says that it ends, of the models that it lists.
 
@@ -249,7 +250,7 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
         why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
         raise TransientError(f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True)
-    if text is not None and options.repeats_key(text):
+    if text is not None and any(secret in text for secret in options.secrets):  # replies are published as they are
         raise RejectedError(f"a reply of {options.who} at {options.host} repeats the key, so it is not kept")
     return Reply(
         raw=None if text is None else valid_text(text),

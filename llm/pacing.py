@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -192,14 +192,8 @@ class Turn:
         if self._pacer.stopped is not None:
             raise self._pacer.stopped
 
-    async def pass_on(self, meanwhile: Awaitable[None]) -> None:
-        """Let others in until `meanwhile` is over, then wait to be let in again, ahead of those who never were."""
-        self.leave()
-        await meanwhile
-        await self.come_back()
-
     async def come_back(self) -> None:
-        """Wait to be let in again where the turn was left."""
+        """Wait to be let in again where the turn was left, ahead of those who never were."""
         if not self._inside:
             self.round = await self._pacer.enter(again=True)
             self._inside = True

@@ -9,13 +9,13 @@ REPLY_FIELDS = (
 )
 """A reply's fields, in the order of the class and of its checksum."""
 
-_KINDS = (
+KINDS = (
     *(str | None, str | None, str | None, int, int, str),
     *(int | None, int | None, float | int | None),
 )
-"""What each field holds, in the same order."""
+"""What each field holds, in the same order; SQLite lets any field hold anything."""
 
-_LONGEST_NAME = 1000
+LONGEST_NAME = 1000
 """Characters of a model's name that a result's record holds; the client keeps fewer."""
 
 
@@ -48,11 +48,6 @@ class Reply:
     def checksum(self, key: bytes) -> bytes:
         """Return 16 bytes that change with any part of the reply."""
         return checksum(key, *self.values)
-
-    @property
-    def is_of_its_kinds(self) -> bool:
-        """Whether each field holds what it is for; SQLite lets any field hold anything."""
-        return all(map(isinstance, self.values, _KINDS)) and len(self.returned or "") <= _LONGEST_NAME
 
     @property
     def values(self) -> tuple[str | int | float | None, ...]:

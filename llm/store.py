@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from reelbench.llm.reply import REPLY_FIELDS, Reply
+from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
@@ -58,7 +58,8 @@ class StoredReply:
     def is_damaged(self) -> bool:
         """Whether the reply is not what it was when it came."""
         changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
-        return changed or not self.reply.is_of_its_kinds
+        as_kinds = all(map(isinstance, self.reply.values, KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
+        return changed or not as_kinds
 
 
 class StoredBatch(NamedTuple):

@@ -4,7 +4,7 @@ They come from a run that kept them or from a file; pass@k, mean@k and the answe
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,7 +24,7 @@ from reelbench.scoring.candidates import best, majority, pass_at
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks import predictions
 from reelbench.tasks.questions import QUESTIONS_FILE
-from reelbench.tasks.score import Options, RunMetadata
+from reelbench.tasks.score import Answers, Options, RunMetadata
 from reelbench.tasks.submissions import Inputs, PredictionSet, answered
 
 
@@ -35,18 +35,6 @@ class CandidateSet:
     id: str
     candidates: tuple[str, ...]
     question: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """One model's candidates on one benchmark: a line of items, each to be given one of its candidates."""
-
-    spec: BenchmarkSpec
-    submission: PredictionSet
-    model: ModelRecord
-    settings: SettingsRecord
-    data: Path | None = None
-    metadata: RunMetadata = field(default_factory=RunMetadata)
 
 
 def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
@@ -93,7 +81,7 @@ def candidates_of_file(
     model = ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
     most = max((len(case.candidates) for case in cases), default=0)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}")
-    return cases, Answers(spec, submission, model, settings, inputs.data, metadata)
+    return cases, Answers(spec, submission, model, settings, inputs.data, metadata.url)
 
 
 def _asked(folder: Path, spec: BenchmarkSpec, split: str) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -152,12 +140,14 @@ class CandidateTable:
         self._spec = answers.spec
         self._overlap = options.overlap and any(isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics)
         self._counts = {case.id: len(case.candidates) for case in cases}
-        judge = options.asked()
+        judge = options.judge_for(self._spec)
         self._columns: list[dict[str, Sample]] = []
         for index in range(max(self._counts.values())):
             texts = {case.id: case.candidates[index] for case in cases if index < len(case.candidates)}
             items = [item for item in with_texts(answers, texts) if index == 0 or item.id in texts]
-            scored = aggregation.score(self._spec, items, overlap=False, judge=judge)
+            scored = aggregation.score(
+                self._spec, items, overlap=False, judged=judge(self._spec, items) if judge else None
+            )
             self._columns.append({sample.id: sample for sample in scored.samples})
 
     def metrics(self, indices: Mapping[str, int]) -> Metrics:

@@ -22,7 +22,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.translations import Translations
 from reelbench.tasks.prompting import prompt_of
-from reelbench.tasks.score import Evaluation, Options, evaluation
+from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, frames_given, hides, join, reference_of
 
 MISSING = Prediction(None, reason=Reason.MEDIA_MISSING)
@@ -187,19 +187,9 @@ class QuestionSet:
                     more |= {"frame_timestamps": list(seen.timestamps), "frame_padding": seen.padding}
             items.append(item.model_copy(update=more))
         settings = settings or self.settings()
-        return evaluation(
-            spec,
-            replace(submission, items=items),
-            options,
-            model=model,
-            settings=settings.model_copy(
-                update={
-                    "frames_given": frames_given(items),
-                    "audio": settings.audio or sound(self.sampling, [s.audio for s in shown.values()]),
-                }
-            ),
-            data=self.data,
-        )
+        audio = settings.audio or sound(self.sampling, [s.audio for s in shown.values()])
+        settings = settings.model_copy(update={"frames_given": frames_given(items), "audio": audio})
+        return evaluation(Answers(spec, replace(submission, items=items), model, settings, self.data), options)
 
     @property
     def _prompt(self) -> str | None:

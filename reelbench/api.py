@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.pages.svg import Svg
-    from reelbench.registry.printed_table import PrintedTable
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
     from reelbench.registry.spec import BenchmarkSpec
+    from reelbench.registry.text_tables import Table
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
@@ -67,14 +67,14 @@ class Scored:
     def _repr_html_(self) -> str:
         return self._table().html()
 
-    def _table(self) -> "PrintedTable":
+    def _table(self) -> "Table":
         """Return a row a metric; below it what lacks, and the notes."""
-        from reelbench.registry.printed_table import PrintedTable
+        from reelbench.registry.text_tables import Table
         from reelbench.scoring import metric_table
 
         spec = self._spec
         line = metric_table.without_interval(spec, self)
-        return PrintedTable(
+        return Table(
             metric_table.title(self.benchmark, self.split, self.counts),
             metric_table.COLUMNS,
             metric_table.rows(spec, self),

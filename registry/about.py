@@ -20,8 +20,7 @@ from reelbench.registry.yaml_text import read_mapping
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _SHORT_COMMIT = 7
-_OPEN = ("unknown", "native")
-"""Frames that a run leaves to the model, or says nothing of."""
+_OPEN = ("unknown", "native")  # frames that a run leaves to the model, or says nothing of
 
 
 def read(path: Path) -> About:
@@ -96,9 +95,6 @@ def _wrong_links(about: About) -> Iterator[str]:
 def check_frames(about: About | None, frames: str) -> None:
     """Hold what is said of the frames to those that are asked for; InputError before anything is run."""
     applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
-
-
-# --- values as people write them -------------------------------------------------------------------------------------
 
 
 def _plain(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after

@@ -12,13 +12,9 @@ from reelbench.registry.files import sha256_once
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or a video in a message.
+    """An image or a video in a message, by the chat protocol's name: its bytes, or the file, read when it is sent.
 
-    Attributes:
-        kind: How the chat protocol names it.
-        media_type: For example `image/jpeg`, `video/mp4`.
-        data: The bytes, or the file that holds them (read when it is sent).
-        extra: Further fields of the part, beside the URL; part of the key.
+    `extra` are further fields of the part, beside the URL, and part of the key.
     """
 
     kind: Literal["image_url", "video_url"]

@@ -1,8 +1,8 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -25,12 +25,6 @@ _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
 
 
-def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
-    if is_object(value):
-        return [*value, *value.values()]
-    return value if is_array(value) else ()
-
-
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value; ValueError where a number in it is not finite or larger than any setting, or a text long."""
     level: list[Any] = [value]
@@ -42,7 +36,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > bounds.TEXT:
                 raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
-        level = [inner for part in level for inner in _parts(part)]
+        objects = [inner for part in level if is_object(part) for inner in (*part, *part.values())]
+        level = [*objects, *(inner for part in level if is_array(part) for inner in part)]
     return value
 
 
@@ -57,6 +52,11 @@ Plain = Annotated[Any, AfterValidator(_plain)]
 Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)]
 """What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
+_LATER = "later"
+FieldT = TypeVar("FieldT")
+Later = Annotated[FieldT, _LATER]
+"""A field that older records lack."""
+
 
 def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
     """Return a field that is null where nobody said."""
@@ -66,12 +66,16 @@ def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
 class Record(BaseModel):
     """Base of all records: frozen, and a field it does not know is an error; numbers are finite, texts have an end.
 
-    `added` names the fields that older records lack. At their default they are left out of what is written, so that an
-    older record keeps its bytes and its hashes.
+    What older records lack is declared as `Later`: at its default it is left out of what is written, so that an older
+    record keeps its bytes and its hashes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=bounds.TEXT)
-    added: ClassVar[frozenset[str]] = frozenset()
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401 - as pydantic gives it
+        cls.later = frozenset(name for name, field in cls.model_fields.items() if _LATER in field.metadata)
 
     def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it
         """Forget which fields were given: nobody asks, and the set of their names is larger than most records."""
@@ -96,12 +100,11 @@ class Record(BaseModel):
         return {
             name: value
             for name, value in whole(self).items()
-            if name not in self.added or value != fields[name].default
+            if name not in self.later or value != fields[name].default
         }
 
 
-_SHOWN = 200
-"""Characters of a field's place: a key in it may be anybody's."""
+_SHOWN = 200  # characters of a field's place: a key in it may be anybody's
 
 
 def wrong_fields(error: ValidationError) -> list[str]:

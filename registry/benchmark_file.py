@@ -72,19 +72,17 @@ def formats_module() -> str:
     return f"{our_room()}.mapped_formats"
 
 
-_ROW_KINDS = {"exact": "open"}
-"""Kind -> kind of rows, where they are called otherwise."""
+_ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
 
-_STEPS = Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order.")
-_OPTIONAL = {column.name: column for column in (DURATION, _STEPS)}
+_OPTIONAL = {
+    DURATION.name: DURATION,
+    "reasoning": Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order."),
+}
 """Columns that rows of any kind may have."""
 
 _DEFAULT_JUDGE = "curve"
 _SHOWN_NAME = 60
 _LAYOUTS = ("videos/{video}", "{video}")
-
-
-# --- the file as it stands ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +217,9 @@ def file_of(path: Path | str) -> Path:
 
 
 def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
-    """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares.
+    """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares; InputError names the line.
 
-    Args:
-        path: The file, or its folder.
-        installed: Whether it came with a package that the user installed, which may name any variable of his.
-
-    Raises:
-        InputError: Something in it is wrong; with its file and line.
+    One that is `installed` came with a package of the user's choice, and may name any variable of his.
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))
@@ -251,42 +244,30 @@ class _Declaration:
         self._kind: FileKind = top.choice("kind", FileKind)
         self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
         self._facets = top.texts("facets")
-        self._prompt = self._prompt_file()
+        if (given := top.text("prompt")) is None:
+            self._prompt = Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
+        elif not (path := self._own(top, "prompt", given)).is_file():
+            shown = cut_in_the_middle(given, _SHOWN_NAME)
+            raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
+        else:
+            self._prompt = path
 
     def spec(self) -> BenchmarkSpec:
         top = self._top
-        columns = self._columns()
-        block = top.block("separators")
-        block.only(self._facets)
-        separators = {name: block.required(name) for name in block.values}
-        mapping = RowMapping(
-            columns=columns,
-            answer_is=top.choice("answer_is", AnswerForm),
-            separators=separators,
-            options_in_question=self._options_in_question(),
-            **self._span_unit(columns),
-        )
+        mapping = self._mapping()
         languages = top.texts("languages") or ("en",)
-        # Beside the columns of the kind: what the prompt names, and the optional ones that are mapped.
+        # Beside the kind's columns: what the prompt names, and the optional ones that are mapped.
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
-        named = [*self._places(), *(name for name in _OPTIONAL if name in columns)]
-        extras = [
+        named = [*self._places(), *(name for name in _OPTIONAL if name in mapping.columns)]
+        extras = tuple(
             _OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
             if name not in given
-        ]
+        )
         splits = self._splits()
-        first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
-        shape = [
-            self._kind,
-            columns,
-            mapping.answer_is,
-            mapping.separators,
-            self._facets,
-            languages,
-            [extra.name for extra in extras],
-        ]
+        names = [extra.name for extra in extras]
+        shape = [self._kind, mapping.columns, mapping.answer_is, mapping.separators, self._facets, languages, names]
         # What a file says with a later key is no other reader for those that don't.
         more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
         shape += [more] if more != ["seconds", "", False] else []
@@ -302,9 +283,9 @@ class _Declaration:
             citation=top.text("citation") or "",
             languages=languages,
             row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
-            columns=tuple(extras),
+            columns=extras,
             splits=splits,
-            default_split=first,
+            default_split=next(iter(splits)),
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
@@ -316,10 +297,7 @@ class _Declaration:
             metrics=metrics,
             facets=tuple(Facet(name=name, title=name.replace("_", " ").capitalize()) for name in self._facets),
             judge=judge,
-            twin=None,
         )
-
-    # --- rows ---
 
     def _columns(self) -> dict[str, str | tuple[str, ...]]:
         block = self._top.block("columns")
@@ -331,7 +309,7 @@ class _Declaration:
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
         for name in self._facets:
-            if name in {*own, "split", DURATION.name, "reasoning"}:
+            if name in {*own, "split", *_OPTIONAL}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         if self._top.values.get("options") is not None:
@@ -340,32 +318,37 @@ class _Declaration:
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
                 raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
-        known = {*own, *spans, "language", DURATION.name, "reasoning", *self._facets, *self._places()}
-        block.only(sorted(known))
+        block.only(sorted({*own, *spans, "language", *_OPTIONAL, *self._facets, *self._places()}))
         return columns
 
-    def _options_in_question(self) -> bool:
-        block = self._top.block("options")
-        block.only(("in",))
-        if block.values and block.text("in") != "question":
-            raise block.error("options.in: expected `question`; options of a column of their own are `columns.options`")
-        if block.values and not self._kind.endswith("choice"):
-            raise self._top.error(f"options: a {self._kind} benchmark has none", "options")
-        return bool(block.values)
-
-    def _span_unit(self, columns: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
-        """Return what spans are counted in, and of frames how many a second."""
-        top = self._top
+    def _mapping(self) -> RowMapping:
+        """Return how rows are read, with all that the kind needs of columns."""
+        top, columns = self._top, self._columns()
+        separators, options = top.block("separators"), top.block("options")
+        separators.only(self._facets)
+        options.only(("in",))
+        if options.values and options.text("in") != "question":
+            raise options.error(
+                "options.in: expected `question`; options of a column of their own are `columns.options`"
+            )
+        if options.values and not self._kind.endswith("choice"):
+            raise top.error(f"options: a {self._kind} benchmark has none", "options")
         unit, fps = top.choice("span_unit", SpanUnit), top.text("fps") or ""
         if (unit or fps) and self._kind not in ("span", "grounded_choice"):
             raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
         if (unit == "frames") != bool(fps):
-            raise top.error(
-                "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it", "span_unit"
-            )
+            what = "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it"
+            raise top.error(what, "span_unit")
         if unit in ("ratio", "percent") and DURATION.name not in columns:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
-        return {"span_unit": unit or "seconds", "fps": fps}
+        return RowMapping(
+            columns=columns,
+            answer_is=top.choice("answer_is", AnswerForm),
+            separators={name: separators.required(name) for name in separators.values},
+            span_unit=unit or "seconds",
+            fps=fps,
+            options_in_question=bool(options.values),
+        )
 
     def _places(self) -> list[str]:
         """Return the names of the prompt's places."""
@@ -379,36 +362,12 @@ class _Declaration:
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
         return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
 
-    # --- where things are ---
-
     def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
         """Return the file or folder that a key names; InputError where it is neither below this file nor allowed."""
         try:
             return contained(self._folder, self._folder / Path(named).expanduser(), media=media)
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
-
-    def _root(self, block: Block, root: str) -> str:
-        """Return a folder of videos; a variable, which the user sets, is one of ours and holds no secret."""
-        if not root.startswith("$"):
-            return str(self._own(block, "roots", root, media=True))
-        variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
-        secret = {setting.name for setting in settings.ALL if setting.secret}
-        if not self._installed and (
-            variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
-        ):
-            what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
-            raise block.error(what, "roots")
-        return root
-
-    def _prompt_file(self) -> Path:
-        if (given := self._top.text("prompt")) is None:
-            return Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
-        path = self._own(self._top, "prompt", given)
-        if not path.is_file():
-            shown = cut_in_the_middle(given, _SHOWN_NAME)
-            raise self._top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
-        return path
 
     def _splits(self) -> dict[str, SplitSpec]:
         top = self._top
@@ -451,7 +410,19 @@ class _Declaration:
                 raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
             if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
                 raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")
-        roots = tuple(self._root(block, root) for root in block.texts("roots"))
+        roots: list[str] = []
+        secret = {setting.name for setting in settings.ALL if setting.secret}
+        for root in block.texts("roots"):
+            if not root.startswith("$"):
+                roots.append(str(self._own(block, "roots", root, media=True)))
+                continue
+            # A variable, which the user sets, is one of ours and holds no secret.
+            variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
+            out = variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
+            if out and not self._installed:
+                what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
+                raise block.error(what, "roots")
+            roots.append(root)
         youtube = block.choice("youtube", Literal["true", "false"]) == "true"
         return MediaSource(
             title="YouTube" if youtube else f"{self._id}'s videos",
@@ -478,8 +449,6 @@ class _Declaration:
             if any((self._folder / "mini" / Path(file).name).is_file() for file in files):
                 yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
 
-    # --- how it is scored ---
-
     def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
         if self._kind != "open" and "judge" in self._top.values:
             raise self._top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
@@ -493,36 +462,48 @@ class _Declaration:
         return judge, (*judged, *metrics), tuple(scored["kinds"])
 
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
+        """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
         block.only(("prompts", "scale"))
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():
-            return self._judge_by_name(block, named)
+            owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
+            owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec)), None)
+            if owner is None or owner.judge is None:
+                what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
+                raise block.error(what, "prompts")
+            if "scale" in block.values:
+                raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
+            package, _, own = owner.judge.prompts.rpartition(":")
+            judge = replace(owner.judge, prompts=f"{package or owner.package}:{own}")
+            return judge, tuple(_plain_means(owner.metrics))
         for file in (folder, *folder.glob("*.txt")):
             self._own(block, "prompts", str(file))
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
             raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
         scale = block.texts("scale")
-        numbers = [int(end) for end in scale if re.fullmatch(r"\d{1,4}", end)]
-        if len(scale) != 2 or len(numbers) != 2 or numbers[0] >= numbers[1]:  # noqa: PLR2004
+        numbers = all(re.fullmatch(r"\d{1,4}", end) for end in scale)
+        if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
             raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
-        low, high = numbers
+        low, high = map(int, scale)
+        unit, factor = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
+        about = f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}."
+        titles = {name: name.replace("_", " ").capitalize() for name in criteria}
+        metrics = [
+            Metric(
+                name=name, title=title, unit=unit, aggregate=Mean(column=name, scale=factor), judged=True, about=about
+            )
+            for name, title in titles.items()
+        ]
+        if len(criteria) > 1:
+            mean, about = MeanOf(metrics=criteria), f"Mean of the {len(criteria)} criteria that a judge scores."
+            metrics.insert(
+                0, Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
+            )
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
-        return judge, tuple(_judged(criteria, low, high))
-
-    def _judge_by_name(self, block: Block, named: str) -> tuple[JudgeSpec, tuple[Metric, ...]]:
-        owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
-        owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec) and owner.judge), None)
-        if owner is None or owner.judge is None:
-            what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
-            raise block.error(what, "prompts")
-        if "scale" in block.values:
-            raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
-        package, _, folder = owner.judge.prompts.rpartition(":")
-        judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
-        return judge, tuple(_plain_means(owner.metrics))
+        return judge, tuple(metrics)
 
 
 @cache
@@ -532,24 +513,6 @@ def _kinds() -> dict[str, Any]:
 
 
 _POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}
-
-
-def _judged(criteria: Sequence[str], low: int, high: int) -> Iterator[Metric]:
-    """Yield metrics over a judge's criteria: their mean, where there are several, and each."""
-    unit, scale = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
-    if len(criteria) > 1:
-        mean = MeanOf(metrics=tuple(criteria))
-        about = f"Mean of the {len(criteria)} criteria that a judge scores."
-        yield Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
-    for name in criteria:
-        yield Metric(
-            name=name,
-            title=name.replace("_", " ").capitalize(),
-            unit=unit,
-            aggregate=Mean(column=name, scale=scale),
-            judged=True,
-            about=f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}.",
-        )
 
 
 def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:

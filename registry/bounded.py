@@ -54,10 +54,8 @@ def run_bounded(
 ) -> ResultT:
     """Return the result of `work(tell, *arguments)`, which must be importable; `hear` gets what it tells meanwhile.
 
-    Raises:
-        OverrunError: It was not done in time.
-        EndedError: It needed more memory than it may have, or its process ended by itself.
-        ReelbenchError: It failed, with its own error's line.
+    OverrunError where it was not done in time, EndedError where it needed more memory than it may have or its process
+    ended by itself, ReelbenchError with its own error's line where it failed.
     """
     # Never a copy of this process, which has threads.
     context = get_context("forkserver") if _FORKS else get_context("spawn")

@@ -2,28 +2,17 @@
 
 from reelbench.registry.errors import InputError
 
-DEPTH = 100
-"""Lists and objects in each other, of any JSON."""
-TEXT = 1_000_000
-"""Characters of any text of a record."""
-NAME = 1000
-"""Characters of what a page or a table shows in one line: an id, a media key, a label, a judge."""
-TITLE = 300
-"""Characters of a declared title."""
-NOTE = 10_000
-"""Characters of a note."""
-DECLARATION, DECLARED_TEXT = 200_000, 5_000
-"""Characters of a benchmark that a result declares, and of one text of it."""
-ENTRIES = 200
-"""Entries of a record's list of software, of arguments, of what was sent."""
-LABELS = 300
-"""Labels of one facet."""
-ITEMS = 200_000
-"""Items of a result."""
-PARTS = 100
-"""Metrics, facets, tasks, columns or splits of a declaration, each."""
-WORKERS, CONCURRENCY = 256, 4_096
-"""Processes at once, and calls at once of one model."""
+DEPTH = 100  # lists and objects in each other, of any JSON
+TEXT = 1_000_000  # characters of any text of a record
+NAME = 1000  # characters of what a page or a table shows in one line: an id, a media key, a label, a judge
+TITLE = 300  # characters of a declared title
+NOTE = 10_000  # characters of a note
+DECLARATION, DECLARED_TEXT = 200_000, 5_000  # characters of a benchmark that a result declares, and of one text of it
+ENTRIES = 200  # entries of a record's list of software, of arguments, of what was sent
+LABELS = 300  # labels of one facet
+ITEMS = 200_000  # items of a result
+PARTS = 100  # metrics, facets, tasks, columns or splits of a declaration, each
+WORKERS, CONCURRENCY = 256, 4_096  # processes at once, and calls at once of one model
 RESULT_BYTES, SAMPLES_BYTES, SUBMITTED_BYTES = 20_000_000, 2_000_000_000, 200_000_000
 """Size of a `result.json`, of its samples, and of all files of one pull request."""
 

@@ -18,16 +18,10 @@ _SHOWN_NAME = 120
 
 
 def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[Path] = ()) -> Path:
-    """Return `path` where its file, links followed, lies in `folder` or where the user allows it.
+    """Return `path`, there or not, where its file, links followed, lies in `folder` or where the user allows it.
 
-    Args:
-        folder: The folder on whose behalf the file is read.
-        path: The file or folder; it need not be there.
-        media: Whether it is a video or what lies beside one: those may lie in `REELBENCH_MEDIA`.
-        also: Folders that the user has named beside those.
-
-    Raises:
-        InputError: It lies elsewhere.
+    He allows the folders that he has named (`also`) and, for videos and what lies beside one (`media`),
+    REELBENCH_MEDIA. InputError where it lies elsewhere.
     """
     try:
         real, here = path.resolve(), folder.resolve()

@@ -15,12 +15,7 @@ from reelbench.registry.values import is_object
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """A file of cues.
-
-    Attributes:
-        by_id: Question id -> its cue, which may be empty.
-        sha256: Of the file's bytes.
-    """
+    """A file of cues: question id -> its cue, which may be empty, and the sha256 of the file's bytes."""
 
     by_id: dict[str, str]
     sha256: str

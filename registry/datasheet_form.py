@@ -19,12 +19,9 @@ _ASKS = {
 
 
 def as_text(written: Mapping[str, str], *, categories: Sequence[str], creators: Sequence[str]) -> str:
-    """Return a datasheet; a section that nobody has written says what belongs there.
+    """Return a datasheet of written sections; one that nobody has written says what belongs there.
 
-    Args:
-        written: Section -> text.
-        categories: The Hub's task categories.
-        creators: Who made the annotations, in the Hub's terms.
+    `categories` are the Hub's task categories, `creators` who made the annotations, in the Hub's terms.
     """
     people = ", ".join(creators)
     front = [

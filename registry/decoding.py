@@ -17,12 +17,9 @@ _CANDIDATES = re.compile(r"(?P<how>beam|sample):(?P<k>[0-9]{1,4})(?:,t=(?P<t>[0-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Several answers to each question, the first of which is the prediction.
+    """Several answers to each question, the first of which is the prediction: 2 or more.
 
-    Attributes:
-        how: `beam`: the best sequences of one beam search, best first; `sample`: answers drawn one by one.
-        k: How many, 2 or more.
-        temperature: Of the samples; None for beams.
+    By `beam`, the best sequences of one beam search, best first; by `sample`, drawn one by one at a temperature.
     """
 
     how: Literal["beam", "sample"]

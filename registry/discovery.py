@@ -33,12 +33,10 @@ log = logging.getLogger("reelbench")
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Benchmarks by id, in the order of their ids.
+    """Benchmarks in the order of their ids: of packages, of the user's folders, and those he named by their path.
 
-    Attributes:
-        specs: Id -> benchmark: of packages, of the user's folders, and those that he named by their path.
-        packages: Packages that hold one.
-        left_out: Name of an entry point, or of a file's folder -> why its benchmark is not here.
+    `packages` hold one; `left_out` is the name of an entry point, or of a file's folder -> why its benchmark is not
+    here.
     """
 
     specs: Mapping[str, BenchmarkSpec]
@@ -47,21 +45,20 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Self:
-        """Read what is installed and what lies in the folders of `REELBENCH_BENCHMARKS`.
+        """Read what is installed, and the folders of `REELBENCH_BENCHMARKS`; InputError where two of ours clash.
 
         Another package's benchmark, or a file's, that can't be loaded or doesn't fit together, is left out with one
-        line that says why.
-
-        Raises:
-            InputError: Two of ours share an id or a task.
+        line.
         """
         by_id: dict[str, BenchmarkSpec] = {}
         owners: dict[str, str] = {}
         left_out: dict[str, str] = {}
 
-        def add(spec: object, owner: str) -> None:
+        def add(spec: object, owner: str, *, ours: bool = False) -> None:
             if not isinstance(spec, BenchmarkSpec):
                 raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
+            if not ours:  # ours are held by tests
+                prompts.check(spec)
             names = _names(spec)
             for name in names & owners.keys():
                 raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
@@ -73,26 +70,20 @@ class Registry:
             left_out[name] = why
             log.warning("%s is left out: %s", what, why)
 
-        entries = list(entry_points(group=ENTRY_POINTS))
-        for entry in sorted(entries, key=lambda entry: not _is_ours(entry.module)):
-            if _is_ours(entry.module):  # held by tests
-                add(entry.load(), f"entry point {entry.value}")
-                continue
+        entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in entry_points(group=ENTRY_POINTS)]
+        for ours, entry in sorted(entries, key=lambda entry: not entry[0]):
             try:
-                spec = entry.load()
-                if isinstance(spec, BenchmarkSpec):
-                    prompts.check(spec)
-                add(spec, f"entry point {entry.value}")
-            except Exception as error:  # noqa: BLE001 - whatever another package does
+                add(entry.load(), f"entry point {entry.value}", ours=ours)
+            except Exception as error:
+                if ours:
+                    raise
                 leave_out(entry.name, f"the benchmark {entry.name} of {entry.module}", error)
         for file in _files():
             try:
-                spec = benchmark_file.read(file)
-                prompts.check(spec)
-                add(spec, str(file))
+                add(benchmark_file.read(file), str(file))
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one file, it is that one's
                 leave_out(file.parent.name, "a benchmark" if isinstance(error, ReelbenchError) else str(file), error)
-        packages = tuple(entry.module for entry in entries if entry.name not in left_out)
+        packages = tuple(entry.module for _, entry in entries if entry.name not in left_out)
         return cls(dict(sorted(by_id.items())), packages, left_out)
 
     def with_file(self, path: Path | str) -> tuple[Self, BenchmarkSpec]:
@@ -165,10 +156,6 @@ def _declared(document: str) -> BenchmarkSpec:
 
 def _names(spec: BenchmarkSpec) -> set[str]:
     return {spec.id, *(task.name for task in spec.tasks)}
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "reelbench"
 
 
 # --- this process's -------------------------------------------------------------------------------------------------

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-_LONGEST = 1000
-"""Characters of an error's line: what it quotes may be anybody's, and of any length."""
+_LONGEST = 1000  # characters of an error's line: what it quotes may be anybody's, and of any length
 
 
 def printable(text: str) -> str:

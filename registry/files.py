@@ -34,6 +34,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 LONGEST_NAME = 255
 """Bytes of a file's name, on every file system that we know of."""
 
+_HASHES: dict[tuple[str, int, int, int, int], str] = {}
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
@@ -252,6 +253,7 @@ class Decoder:
         `number` is the line's, in JSON Lines.
         """
         self._where = f"{self.path}" if number is None else f"{self.path}, line {number}"
+        too_deep = f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"
         try:
             # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
             self._half = "\\ud" in text or "\\uD" in text
@@ -262,16 +264,32 @@ class Decoder:
                     inner = [part for whole in level for part in (whole.values() if is_object(whole) else whole)]
                     level = [part for part in inner if is_object(part) or is_array(part)]
                 if level:
-                    raise self._too_deep()
+                    raise InputError(too_deep)
             return _valid(value) if self._half else value
         except RecursionError:
-            raise self._too_deep() from None
+            raise InputError(too_deep) from None
         except json.JSONDecodeError:
             raise
         except ValueError:
             raise InputError(
                 f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it complete?"
             ) from None
+
+    def read(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
+        """As `decode`; InputError names the file, line and column where `text` isn't JSON."""
+        try:
+            return self.decode(text, number)
+        except json.JSONDecodeError as error:
+            what = error.msg if number or text.strip() else "the file is empty"
+            where = f"line {number or error.lineno}, column {error.colno}"
+            whole = "is the line complete?" if number else "is it complete?"
+            raise InputError(f"{self.path}, {where}: not valid JSON ({what}); {whole}") from None
+
+    def lines(self, text: str) -> Iterator[tuple[int, Any]]:
+        """Yield each value of JSON Lines with its line's number; blank lines are skipped."""
+        for number, match in enumerate(_LINE.finditer(text), start=1):
+            if match[1].strip():
+                yield number, self.read(match[1], number)
 
     def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return self._hook([(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs)
@@ -284,14 +302,10 @@ class Decoder:
             log.warning("%s: the key %.80r occurs twice in one object; the last one counts", self._where, key)
         return made
 
-    def _too_deep(self) -> InputError:
-        what = f"lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"
-        return InputError(f"{self._where}: {what}")
-
 
 def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
     """Read one JSON document; InputError names the file, line and column of what is wrong."""
-    return _document(path, read_text(path))
+    return Decoder(path).read(read_text(path))
 
 
 def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
@@ -299,7 +313,7 @@ def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[in
 
     Without a `hook`, of a key that occurs twice the last counts, and a warning says so.
     """
-    return list(_lines(path, read_text(path), hook))
+    return list(Decoder(path, hook).lines(read_text(path)))
 
 
 def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
@@ -307,19 +321,17 @@ def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any: 
 
     For `hook` see `read_jsonl`.
     """
-    text = read_text(path)
-    if is_json_lines(text):
-        return [value for _, value in _lines(path, text, hook)]
-    return _document(path, text, hook)
+    text, decoder = read_text(path), Decoder(path, hook)
+    return [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
 
 
 def read_entries(path: Path | str) -> Iterator[Any]:
     """Yield each value of JSON Lines as it is read, or each of a JSON list; another document by itself."""
-    text = read_text(path)
+    text, decoder = read_text(path), Decoder(path)
     if is_json_lines(text):
-        yield from (value for _, value in _lines(path, text))
+        yield from (value for _, value in decoder.lines(text))
         return
-    document = _document(path, text)
+    document = decoder.read(text)
     yield from document if is_array(document) else [document]
 
 
@@ -333,30 +345,6 @@ def is_json_lines(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
-    try:
-        return Decoder(path, hook).decode(text)
-    except json.JSONDecodeError as error:
-        what = "the file is empty" if not text.strip() else error.msg
-        raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({what}); is it complete?"
-        ) from None
-
-
-def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> Iterator[tuple[int, Any]]:
-    decoder = Decoder(path, hook)
-    for number, match in enumerate(_LINE.finditer(text), start=1):
-        line = match[1]
-        if not line.strip():
-            continue
-        try:
-            yield number, decoder.decode(line, number)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line complete?"
-            ) from None
 
 
 def read_record(path: Path | str) -> dict[str, Any] | None:
@@ -381,15 +369,11 @@ def sha256_of_names(names: Iterable[str]) -> str:
 
 def sha256_once(path: Path | str) -> str:
     """As `sha256_of`, read once in a process: a file of the same place, size and times has the same bytes."""
-    try:
+    with suppress(OSError, ValueError):  # `sha256_of` says what is wrong
         found = Path(path).stat()
-    except (OSError, ValueError):
-        return sha256_of(path)  # says what is wrong
-    if not stat.S_ISREG(found.st_mode):
-        return sha256_of(path)
-    return _sha256_of(str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-@cache
-def _sha256_of(path: str, *_: int) -> str:
+        if stat.S_ISREG(found.st_mode):
+            key = (str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            if key not in _HASHES:
+                _HASHES[key] = sha256_of(path)
+            return _HASHES[key]
     return sha256_of(path)

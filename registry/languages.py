@@ -1,7 +1,8 @@
-"""What of a language matters here: its code, its words, its signs (its digits: `numerals`)."""
+"""What of a language matters here: its code, its words, its digits and signs."""
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -59,3 +60,16 @@ WORD = re.compile(rf"{_RUN}(?:['’\-]{_RUN})*")
 def words(text: str) -> list[str]:
     """Return a text's words: runs of letters and digits, apostrophes and hyphens within them kept."""
     return WORD.findall(text)
+
+
+DECIMAL_COMMA = frozenset({"de", "fr", "id", "it", "pt", "ru"})
+"""Where the comma is the decimal sign, among the benchmarks' languages. Mexico, the only Spanish one, has the point."""
+NUMBER_SIGNS = ".,'\u066b\u066c "
+"""What stands between the digits of one number: decimal signs and those that group digits."""
+
+
+def ascii_digits(text: str) -> str:
+    """Return `text` with the decimal digits of every script as ASCII digits."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)

@@ -4,12 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """Return a package's `__getattr__`.
-
-    Args:
-        package: Its import name, for the error.
-        modules: Import name of a module -> the names that it gives the package.
-    """
+    """Return a package's `__getattr__`: import name of a module -> the names that it gives the package."""
     homes = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> object:

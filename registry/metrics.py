@@ -19,8 +19,7 @@ class Mean(Declared):
     column: str
     scale: float = 1.0
     weight_by: str | None = None
-    weights: dict[str, float] = field(default_factory=dict[str, float])
-    """Label of `weight_by` -> weight; default 1."""
+    weights: dict[str, float] = field(default_factory=dict[str, float])  # label of `weight_by` -> weight; default 1
 
 
 class MeanOf(Declared):
@@ -55,14 +54,10 @@ class Metric(Declared):
     right_from: float = math.inf
     """The value, of one answer alone, from which on that answer counts as right; by default the top of the scale."""
     aggregate: Mean | MeanOf | Macro | Corpus
-    judged: bool = False
-    """True where an LLM judge scores the items."""
-    in_breakdowns: bool = True
-    """Whether facets that name no metrics of their own break it down."""
-    cite: str = ""
-    """Paper and section, or the owner's file."""
-    about: str = ""
-    """One line on what it measures, for a reader of the table."""
+    judged: bool = False  # True where an LLM judge scores the items
+    in_breakdowns: bool = True  # whether facets that name no metrics of their own break it down
+    cite: str = ""  # paper and section, or the owner's file
+    about: str = ""  # one line on what it measures, for a reader of the table
 
     def __post_init__(self) -> None:
         super().__post_init__()

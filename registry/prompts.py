@@ -15,13 +15,9 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 
 def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
-    """Return a prompt of the benchmark: a `str.format` template over the row's columns.
+    """Return a prompt of the benchmark, or the `file`: a `str.format` template over the row's columns.
 
-    Args:
-        spec: The benchmark.
-        file: The prompt file; by default the benchmark's own.
-        language: BCP-47 tag of the question. A .json file has a template per language; where it lacks one, that of
-            the tag's first part is taken, and else the English one.
+    A .json file has one per language (BCP-47); where it lacks one, that of the tag's first part is taken, else English.
     """
     text = _text(spec.folder / (file or spec.prompt))
     if not (file or spec.prompt).endswith(".json"):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from reelbench.registry import bounds
-from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record, absent
+from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
@@ -43,20 +43,18 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
-    added = frozenset({"declaration", "questions_sha256", "scoring_sha256"})
-
     id: Name
     version: Count
     split: Name
     source: SourceRecord
-    questions_sha256: Digest | None = absent(
+    questions_sha256: Later[Digest | None] = absent(
         "Over id, question, options and answer of the split's rows, in any order and from any file; "
         "absent where not all are known, and in older records.",
     )
-    scoring_sha256: Digest | None = absent(
+    scoring_sha256: Later[Digest | None] = absent(
         "Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
     )
-    declaration: dict[str, Plain] | None = absent(
+    declaration: Later[dict[str, Plain] | None] = absent(
         "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
     )
 
@@ -88,21 +86,19 @@ Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_
 class About(Record):
     """What people say of a model and no run can show; each field is absent where nobody said."""
 
-    setting: Setting | None = None
-    trained_on: tuple[Name, ...] | None = Field(
+    setting: Later[Setting | None] = None
+    trained_on: Later[tuple[Name, ...] | None] = Field(
         default=None, max_length=200, description="Names of data sets; a benchmark's id is one."
     )
-    parameters: float | None = Field(default=None, gt=0, le=LARGEST, description="Number of parameters, all of them.")
-    organisation: str | None = None
-    released: Day | None = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
-    licence: str | None = None
-    links: dict[Name, Name] | None = Field(default=None, max_length=50, description="Name -> address.")
-    frames: str | None = absent("Frames that it was shown, where the run doesn't say.")
-    revision: str | None = absent("Commit or version, where the run doesn't say.")
-
-    added = frozenset(
-        ("setting", "trained_on", "parameters", "organisation", "released", "licence", "links", "frames", "revision")
+    parameters: Later[float | None] = Field(
+        default=None, gt=0, le=LARGEST, description="Number of parameters, all of them."
     )
+    organisation: Later[str | None] = None
+    released: Later[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
+    licence: Later[str | None] = None
+    links: Later[dict[Name, Name] | None] = Field(default=None, max_length=50, description="Name -> address.")
+    frames: Later[str | None] = absent("Frames that it was shown, where the run doesn't say.")
+    revision: Later[str | None] = absent("Commit or version, where the run doesn't say.")
 
     def merged(self, before: Self) -> Self:
         """Return these facts, and those of `before` where this says nothing."""
@@ -112,32 +108,28 @@ class About(Record):
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
 
-    added = frozenset({"about"})
-
     id: Name
     revision: Name | None = None
     adapter: Name | None = None
     args: Free = Field(default_factory=dict)
-    about: About | None = absent("What people say of it; absent where they say nothing.")
+    about: Later[About | None] = absent("What people say of it; absent where they say nothing.")
 
 
 class RankerRecord(Record):
     """The model that chose each answer among several candidates."""
-
-    added = frozenset({"sampling"})
 
     model: str
     k: Count = Field(description="Candidates of the question with the most.")
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
-    sampling: Free | None = absent("Sent with every request (`temperature`, `seed`, …); absent where nothing was.")
+    sampling: Later[Free | None] = absent(
+        "Sent with every request (`temperature`, `seed`, …); absent where nothing was."
+    )
 
 
 class MergedRecord(Record):
     """An earlier result of which some questions were asked again; the answers to the others are that result's."""
-
-    added = frozenset({"compared_with"})
 
     samples_sha256: str = Field(description="Of the earlier result's samples, which says which result it was.")
     only: str = Field(
@@ -146,7 +138,7 @@ class MergedRecord(Record):
     )
     asked_again: Count = Field(description="How many.")
     generation: Free = Field(description="The earlier result's, by which the others were asked.")
-    compared_with: str | None = absent("Of `disagree`, the other result's samples: a hash, as above.")
+    compared_with: Later[str | None] = absent("Of `disagree`, the other result's samples: a hash, as above.")
 
 
 class PresetValue(Record):
@@ -159,12 +151,10 @@ class PresetValue(Record):
 class PresetRecord(Record):
     """How the owners of a model family say that they ask it."""
 
-    added = frozenset({"about", "changed"})
-
     name: str
-    about: str | None = None
+    about: Later[str | None] = None
     values: dict[str, PresetValue]
-    changed: tuple[str, ...] | None = absent("Values in whose place the user gave another; absent where none.")
+    changed: Later[tuple[str, ...] | None] = absent("Values in whose place the user gave another; absent where none.")
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
         """Return what the preset states of a value, unless the user gave another; else None."""
@@ -179,52 +169,37 @@ class PresetRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset(
-        {
-            "answering",
-            "audio",
-            "candidates",
-            "frames_unlike",
-            "label",
-            "language",
-            "merged",
-            "offset",
-            "preset",
-            "ranker",
-        }
-    )
-
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
         description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
         "they couldn't be counted; empty where nothing is known.",
     )
-    frames_unlike: dict[Name, Count] | None = absent(
+    frames_unlike: Later[dict[Name, Count] | None] = absent(
         "Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
         "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
-    audio: Audio | None = absent("What became of the videos' sound; absent in older records, see `sound`.")
-    label: str | None = absent("What the user says of how the answers were made and no other field can hold.")
-    candidates: str | None = absent(
+    audio: Later[Audio | None] = absent("What became of the videos' sound; absent in older records, see `sound`.")
+    label: Later[str | None] = absent("What the user says of how the answers were made and no other field can hold.")
+    candidates: Later[str | None] = absent(
         "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
         "first is scored unless a ranker chose; absent where there was one.",
     )
-    answering: str | None = absent(
+    answering: Later[str | None] = absent(
         "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
         "where the model wrote one.",
     )
-    ranker: RankerRecord | None = absent("Who chose among the candidates; absent where the first is the answer.")
-    language: str | None = absent("Language that the questions were put in; absent where it is their own.")
-    merged: MergedRecord | None = absent(
+    ranker: Later[RankerRecord | None] = absent("Who chose among the candidates; absent where the first is the answer.")
+    language: Later[str | None] = absent("Language that the questions were put in; absent where it is their own.")
+    merged: Later[MergedRecord | None] = absent(
         "The result that the other answers are of, where only some questions were asked."
     )
-    preset: PresetRecord | None = absent("The preset that it was asked by; absent where by none.")
+    preset: Later[PresetRecord | None] = absent("The preset that it was asked by; absent where by none.")
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
-    offset: int | None = absent("lmms-eval's --offset: how many questions it began after.")
+    offset: Later[int | None] = absent("lmms-eval's --offset: how many questions it began after.")
 
     @property
     def shown_otherwise(self) -> str:
@@ -259,13 +234,6 @@ Breakdowns = dict[str, dict[str, Metrics]]
 class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
 
-    added = frozenset(
-        (
-            *("extra", "reasoning_tokens", "cached_tokens", "kept_from", "kept_to"),
-            *("panel", "panel_rule", "agreement", "metrics"),
-        )
-    )
-
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: dict[Name, Count] = Field(
         default_factory=dict, description="Model id that the server returned -> replies."
@@ -274,32 +242,32 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: Free | None = absent("What else was sent with every request.")
+    extra: Later[Free | None] = absent("What else was sent with every request.")
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
     cached: Count = 0
-    kept_from: str | None = absent("When the first of the replies came that were kept before; absent where none was.")
-    kept_to: str | None = absent("When the last of them came.")
+    kept_from: Later[str | None] = absent(
+        "When the first of the replies came that were kept before; absent where none was."
+    )
+    kept_to: Later[str | None] = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
-    reasoning_tokens: Count | None = absent("Of the completion tokens; absent where no server said.")
-    cached_tokens: Count | None = absent("Of the prompt tokens; absent where no server said.")
+    reasoning_tokens: Later[Count | None] = absent("Of the completion tokens; absent where no server said.")
+    cached_tokens: Later[Count | None] = absent("Of the prompt tokens; absent where no server said.")
     cost_usd: Amount | None = absent("Null where no price was given.")
-    panel: list[Self] | None = absent("Each judge of a panel by itself; absent for one judge.")
-    panel_rule: Literal["mean", "median"] | None = absent(
+    panel: Later[list[Self] | None] = absent("Each judge of a panel by itself; absent for one judge.")
+    panel_rule: Later[Literal["mean", "median"] | None] = absent(
         "How the panel's scores become one; an item that not all could score has none."
     )
-    agreement: dict[str, float | None] | None = absent(
+    agreement: Later[dict[str, float | None] | None] = absent(
         "Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
     )
-    metrics: Metrics | None = absent("Of a panel's judge: the judged metrics by its scores alone.")
+    metrics: Later[Metrics | None] = absent("Of a panel's judge: the judged metrics by its scores alone.")
 
 
 class Counts(Record):
     """How many items ended how; `scored` plus all of `unscored` is `items`."""
-
-    added = frozenset({"unread_candidates"})
 
     items: Count
     scored: Count
@@ -310,7 +278,7 @@ class Counts(Record):
         default=0, description="Left out of the run because the video was not here; part of `unscored`."
     )
     missing: Count = Field(default=0, description="Ids of the references without a prediction; part of `unscored`.")
-    unread_candidates: Count = Field(
+    unread_candidates: Later[Count] = Field(
         default=0, description="Candidates that nothing readable was said of, where a ranker chose among them."
     )
     extra: Count = Field(default=0, description="Predicted ids that the references do not have; not part of `items`.")
@@ -345,16 +313,14 @@ class AskedRecord(Record):
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
 
-    added = frozenset({"asked", "defaults"})
-
     kind: Literal["run", "published"]
     url: str | None = None
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
-    asked: AskedRecord | None = absent("How answers were come by; absent but in `ask`.")
-    defaults: dict[str, str] | None = absent("Option -> what a `reelbench.toml` set it to, where one did.")
+    asked: Later[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
+    defaults: Later[dict[str, str] | None] = absent("Option -> what a `reelbench.toml` set it to, where one did.")
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]
@@ -378,11 +344,9 @@ class MediaRecord(Record):
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
 
-    added = frozenset({"data", "media", "statistics"})
-
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
-    data: Data = Field(
+    data: Later[Data] = Field(
         default="unstated",
         description="Whose rows were asked: `owners`, the benchmark's own bytes or rows; `own`, somebody else's; "
         "`unstated` or absent, nobody knows.",
@@ -398,8 +362,8 @@ class Result(Record):
     answers: int = Field(
         default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
     )
-    media: MediaRecord | None = absent("Which videos it had; absent in older results.")
-    statistics: StatisticsRecord | None = absent(
+    media: Later[MediaRecord | None] = absent("Which videos it had; absent in older results.")
+    statistics: Later[StatisticsRecord | None] = absent(
         "How the intervals were made; absent is the percentiles of earlier versions."
     )
 
@@ -412,9 +376,7 @@ class Result(Record):
 class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
-    added = frozenset({"judge"})
-
-    judge: str | None = absent("Of a panel, the judge that was asked.")
+    judge: Later[str | None] = absent("Of a panel, the judge that was asked.")
     criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
     vote: Count = 0
     attempt: Count = 0
@@ -441,13 +403,6 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset(
-        {
-            *("tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"),
-            *("frame_times_told", "frames_arrived"),
-        }
-    )
-
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = absent("As the model or the submission gave it; null where there is none.")
@@ -463,30 +418,32 @@ class Answer(Record):
     )
     frame_timestamps: list[Amount] | None = absent("Seconds; null where the model sampled by itself.")
     frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
-    frame_times_told: list[Amount] | None = absent(
+    frame_times_told: Later[list[Amount] | None] = absent(
         "Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
         "absent where these were told, or none.",
     )
-    frames_arrived: Count | Literal["unknown"] | None = absent(
+    frames_arrived: Later[Count | Literal["unknown"] | None] = absent(
         "Frames that reached the model, repeats counted, where they were others than handed over; "
         "`unknown` where they couldn't be counted; absent where they were the same.",
     )
-    subtitles: Count | None = absent(
+    subtitles: Later[Count | None] = absent(
         "Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
         "where none were asked for.",
     )
-    tokens: dict[Name, Count] | None = absent(
+    tokens: Later[dict[Name, Count] | None] = absent(
         "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
         "`reasoning`; absent where it did not say.",
     )
-    seconds: Amount | None = absent("From sending the question to the answer's last byte; absent where not measured.")
-    candidates: list[str] | None = absent(
+    seconds: Later[Amount | None] = absent(
+        "From sending the question to the answer's last byte; absent where not measured."
+    )
+    candidates: Later[list[str] | None] = absent(
         "All answers, in order, where there were several; the prediction is among them."
     )
-    option_scores: list[OptionScore] | None = absent(
+    option_scores: Later[list[OptionScore] | None] = absent(
         "Of each option, in order, where their likelihood chose; `parsed.answer` follows."
     )
-    ranker_replies: list[list[str | None]] | None = absent(
+    ranker_replies: Later[list[list[str | None]] | None] = absent(
         "Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
         "in listwise mode one list with those of each vote; null where none came.",
     )

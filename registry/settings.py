@@ -12,14 +12,10 @@ from reelbench.registry.credentials import without_credentials
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """An environment variable.
+    """An environment variable, and what it is for in a few words.
 
-    Attributes:
-        name: The variable.
-        about: What it is for, in a few words.
-        default: The value where it is unset or blank.
-        otherwise: What holds then, for the reader, where `default` doesn't say it.
-        secret: Whether the value is never shown.
+    `default` is its value where it is unset or blank; `otherwise` says what holds then where that doesn't. A `secret`
+    is never shown.
     """
 
     name: str

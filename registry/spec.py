@@ -38,9 +38,6 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
 """Kind -> the columns that it gives each item, over which metrics are taken; a judge's are its criteria."""
 
 
-# --- where annotations come from -----------------------------------------------------------------------------------
-
-
 class HubFile(Declared):
     """A file in a dataset repository on the Hugging Face Hub.
 
@@ -49,10 +46,8 @@ class HubFile(Declared):
 
     kind: Literal["hub"] = "hub"
     repo_id: str
-    filenames: tuple[str, ...]
-    """Candidates in order of preference; the first that exists is read."""
-    local_names: tuple[str, ...] = ()
-    """Names that the same file has elsewhere, looked for in a local folder alone."""
+    filenames: tuple[str, ...]  # candidates in order of preference; the first that exists is read
+    local_names: tuple[str, ...] = ()  # names that the same file has elsewhere, looked for in a local folder alone
     revision: str | None = None
     gated: bool = False
 
@@ -87,37 +82,24 @@ class SplitSpec(Declared):
     """One split: its source, its size as the owner states it, and whether its answers are public."""
 
     source: Source
-    rows: int | None = None
-    """Rows as published; None where the sources disagree."""
+    rows: int | None = None  # rows as published; None where the sources disagree
     videos: int | None = None
-    joined: tuple[str, ...] = ()
-    """Files read too, joined by id, where a local folder has them."""
-    owners_files: tuple[str, ...] = ()
-    """sha256 of the owners' files, where their bytes are known."""
+    joined: tuple[str, ...] = ()  # files read too, joined by id, where a local folder has them
+    owners_files: tuple[str, ...] = ()  # sha256 of the owners' files, where their bytes are known
     owners_rows: str | None = None
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
-    hidden_answers: bool = False
-    """True where only the owners' server can score it."""
-    submit_to: str = ""
-    """Where the owners take submissions of it."""
-    cite: str = ""
-    """Where the counts are stated."""
-
-
-# --- where videos come from ----------------------------------------------------------------------------------------
+    hidden_answers: bool = False  # True where only the owners' server can score it
+    submit_to: str = ""  # where the owners take submissions of it
+    cite: str = ""  # where the counts are stated
 
 
 class ImageFolders(Declared):
     """Videos that lie as folders of numbered pictures, one folder or several to a video."""
 
-    folders: str
-    """`package.module:function`: a row -> its folders, in order, for `{video}`."""
-    number: str
-    """Regular expression on a picture's file name; its group 1 is the number."""
-    numbers_per_second: float
-    """How far the numbers rise in a second: a picture's true time."""
-    fps: float
-    """Pictures per second, as the owners state it."""
+    folders: str  # `package.module:function`: a row -> its folders, in order, for `{video}`
+    number: str  # regular expression on a picture's file name; its group 1 is the number
+    numbers_per_second: float  # how far the numbers rise in a second: a picture's true time
+    fps: float  # pictures per second, as the owners state it
 
 
 class MediaSource(Declared):
@@ -125,26 +107,16 @@ class MediaSource(Declared):
 
     title: str
     kind: Literal["hub", "archive", "youtube", "form"]
-    location: str
-    """Repository id, URL, or the form's page."""
+    location: str  # repository id, URL, or the form's page
     revision: str | None = None
     gated: bool = False
-    path: str = ""
-    """Path of one video inside the repository or archive, with `{video}`."""
-    layouts: tuple[str, ...] = ()
-    """Paths searched under every media root, `{video}` in them."""
-    roots: tuple[str, ...] = ()
-    """Media roots beside the user's; `~` and `$VAR` are expanded."""
-    matches: str | None = None
-    """Regular expression on the media key: which videos are from here."""
-    splits: tuple[Split, ...] = ()
-    """Splits whose videos are here; empty for all."""
-    images: ImageFolders | None = None
-    """Set where the videos are folders of pictures, not files."""
+    path: str = ""  # path of one video inside the repository or archive, with `{video}`
+    layouts: tuple[str, ...] = ()  # paths searched under every media root, `{video}` in them
+    roots: tuple[str, ...] = ()  # media roots beside the user's; `~` and `$VAR` are expanded
+    matches: str | None = None  # regular expression on the media key: which videos are from here
+    splits: tuple[Split, ...] = ()  # splits whose videos are here; empty for all
+    images: ImageFolders | None = None  # set where the videos are folders of pictures, not files
     note: str = ""
-
-
-# --- what is measured ----------------------------------------------------------------------------------------------
 
 
 class Facet(Declared):
@@ -157,8 +129,7 @@ class Facet(Declared):
     name: str
     title: str
     labels: tuple[str, ...] | None = None
-    in_rows: bool = True
-    """False where the labels come from elsewhere (a tags file), or are made of other columns."""
+    in_rows: bool = True  # False where the labels come from elsewhere (a tags file), or are made of other columns
     made_of: str = ""
     """The column that its labels are made of, where no column of its own holds them; `span length` and `span start` are
     those of the right span, in the ranges that `labels` names (`rows.RANGES`)."""
@@ -168,14 +139,11 @@ class Facet(Declared):
 class JudgeSpec(Declared):
     """How an LLM judge scores a benchmark: criteria, scale, and the owners' choices."""
 
-    criteria: tuple[str, ...]
-    """One call each; the item's column has the criterion's name."""
+    criteria: tuple[str, ...]  # one call each; the item's column has the criterion's name
     low: int
     high: int
-    default_model: str
-    """The owners' judge, by which the published numbers were made."""
-    successor: str | None = None
-    """The model that the maker of a judge that is being retired names in its place."""
+    default_model: str  # the owners' judge, by which the published numbers were made
+    successor: str | None = None  # the model that the maker of a judge that is being retired names in its place
     prompts: str = "judge"
     """Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`."""
     official_temperature: float | None = None  # None: the owners send none
@@ -195,17 +163,11 @@ class RowMapping(Declared):
 
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
-    answer_is: AnswerForm | None = None
-    """How the right option is named; None: as all rows allow it to be read."""
+    answer_is: AnswerForm | None = None  # how the right option is named; None: as all rows allow it to be read
     span_unit: SpanUnit = "seconds"
     """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
-    fps: str = ""
-    """Frames a second, where spans are in frames: a number, or the column that has one."""
-    options_in_question: bool = False
-    """Whether the question's text ends in its options, a line each with its letter."""
-
-
-# --- the rest ------------------------------------------------------------------------------------------------------
+    fps: str = ""  # frames a second, where spans are in frames: a number, or the column that has one
+    options_in_question: bool = False  # whether the question's text ends in its options, a line each with its letter
 
 
 class Paper(Declared):
@@ -250,38 +212,30 @@ class PublishedResult(Declared):
     model: str
     split: Split
     setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
-    metrics: dict[str, float]
-    """Metric of the spec -> value, in its unit."""
+    metrics: dict[str, float]  # metric of the spec -> value, in its unit
     breakdowns: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict[str, dict[str, dict[str, float]]])
     """Facet -> label -> metric -> value."""
     cite: str
     url: str | None = None
-    verified: Literal["V", "3P"] = "V"
-    """Read in the owners' own file, or in another's."""
+    verified: Literal["V", "3P"] = "V"  # read in the owners' own file, or in another's
     judge: str | None = None
-    prompts: str | None = None
-    """The judge's prompt set, as a run's record names it."""
+    prompts: str | None = None  # the judge's prompt set, as a run's record names it
     frames: str | None = None
-    subset: str | None = None
-    """Part of the split that it covers: a column of its own."""
+    subset: str | None = None  # part of the split that it covers: a column of its own
     label: str = ""
     """How the model was asked, where that is not the plain way (web search): a table of its own, as `--label` makes."""
     open_weights: bool | None = None
     unranked: str | None = None
     """Why it is listed and not ranked, such as that the model was given what it should find."""
-    note: str = ""
-    """What a reader must know, such as an inconsistency in the source."""
+    note: str = ""  # what a reader must know, such as an inconsistency in the source
 
 
 class OptionWords(Declared):
     """The words whose likelihood a task compares: an option's, by themselves or in a sentence that names a span too."""
 
-    alone: str = "{option}"
-    """Template of an answer that names no span."""
-    grounded: str | None = None
-    """Template of one that does: `{start}` and `{end}` in seconds, `{option}`."""
-    locate: str | None = None
-    """Prompt file that asks for the span by itself."""
+    alone: str = "{option}"  # template of an answer that names no span
+    grounded: str | None = None  # template of one that does: `{start}` and `{end}` in seconds, `{option}`
+    locate: str | None = None  # prompt file that asks for the span by itself
 
     def sentences(self, options: Sequence[str], span: Sequence[float] | None) -> list[str]:
         """Return each option as the answer has it, naming `span` (start and end in seconds) where there is one."""
@@ -296,16 +250,11 @@ class TaskSpec(Declared):
 
     name: str
     split: Split
-    only: dict[str, str] = field(default_factory=dict[str, str])
-    """Facet -> label: that part of the split."""
-    prompt: str | None = None
-    """Prompt file, where it is not the benchmark's own."""
-    twin: str | None = None
-    """lmms-eval's own task on the same rows, whose runs are read too."""
-    tags: tuple[str, ...] = ()
-    """lmms-eval's names for groups of tasks that run together."""
-    max_new_tokens: int = 512
-    """Longest answer that is asked for."""
+    only: dict[str, str] = field(default_factory=dict[str, str])  # facet -> label: that part of the split
+    prompt: str | None = None  # prompt file, where it is not the benchmark's own
+    twin: str | None = None  # lmms-eval's own task on the same rows, whose runs are read too
+    tags: tuple[str, ...] = ()  # lmms-eval's names for groups of tasks that run together
+    max_new_tokens: int = 512  # longest answer that is asked for
     options: OptionWords | None = None
     """Set where the options are scored by their likelihood, and no letter is asked for."""
     reasoned: bool = False
@@ -328,32 +277,23 @@ class BenchmarkSpec(Declared):
     homepage: str = ""
     organisation: str = ""
     """Whose benchmark it is, by a name on the Hub that is its owners' alone: nobody else hands in results as it."""
-    license: str = ""
-    """SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one."""
+    license: str = ""  # SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one
     license_note: str = ""
-    open_data: bool = True
-    """False: agreement-gated; never fetched, never pushed."""
+    open_data: bool = True  # False: agreement-gated; never fetched, never pushed
     languages: tuple[str, ...]  # BCP-47
     row_kind: Literal["open", "grounded_choice", "choice", "span"]
-    columns: tuple[Column, ...] = ()
-    """Columns beside those of the row kind and the facets."""
+    columns: tuple[Column, ...] = ()  # columns beside those of the row kind and the facets
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
-    package: str = ""
-    """Import name of the package of its code, prompts and mini data; none where a file declares it."""
-    file: str = ""
-    """The `benchmark.yaml` that declares it; prompts and mini rows lie beside it."""
-    mapping: RowMapping | None = None
-    """Set where a file declares it: upstream rows -> rows, in place of a reader."""
-    reader: str = ""
-    """`package.module:function`: upstream files -> rows; by default `data:read` in `package`."""
-    reader_version: int = 1
-    """Raised when the reader's rows change; part of the cache's key."""
+    package: str = ""  # import name of the package of its code, prompts and mini data; none where a file declares it
+    file: str = ""  # the `benchmark.yaml` that declares it; prompts and mini rows lie beside it
+    mapping: RowMapping | None = None  # set where a file declares it: upstream rows -> rows, in place of a reader
+    reader: str = ""  # `package.module:function`: upstream files -> rows; by default `data:read` in `package`
+    reader_version: int = 1  # raised when the reader's rows change; part of the cache's key
     formats: str = ""
     """Module that reads the owners' prediction and reference files; by default `formats` in `package`."""
-    prompt: str = "prompt.txt"
-    """File in `package`; a .json one has one per language."""
+    prompt: str = "prompt.txt"  # file in `package`; a .json one has one per language
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]
@@ -361,12 +301,10 @@ class BenchmarkSpec(Declared):
     facets: tuple[Facet, ...] = ()
     judge: JudgeSpec | None = None
     paper: Paper | None = None
-    citation: str = ""
-    """What to cite, as its owner wrote it, where there is no `paper`."""
+    citation: str = ""  # what to cite, as its owner wrote it, where there is no `paper`
     people_search: bool = False
     """Whether people who answer or check its questions may search the web, as its paper has it."""
-    builds_on: tuple[Paper, ...] = ()
-    """Papers to cite as well: of what the benchmark is made from."""
+    builds_on: tuple[Paper, ...] = ()  # papers to cite as well: of what the benchmark is made from
     published: tuple[PublishedResult, ...] = ()
     twin: str | None = None
     """Benchmark with other questions on the same videos, judged by one rubric: both are compared video by video, by the

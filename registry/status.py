@@ -32,8 +32,7 @@ from reelbench.registry.values import described, is_number, is_object
 
 State = Literal["running", "done", "failed", "stopped"]
 _TEXTS, _NUMBERS = ("command", "state", "updated"), ("done", "of", "failed", "cost", "eta", "pid")
-_PAUSE = 1.0
-"""Seconds between two writes at least; the last state is written in any case."""
+_PAUSE = 1.0  # seconds between two writes at least; the last state is written in any case
 
 
 class StatusFile:

@@ -34,16 +34,16 @@ _LONGEST_FIELD = 2**31 - 1
 def read_csv(path: Path, choose: Choose) -> Cells:
     """Read a CSV or TSV row by row: pandas drops what stands after a comma that nobody quoted, and says nothing."""
     csv.field_size_limit(_LONGEST_FIELD)
+
+    def decoded(file: IO[bytes]) -> Iterator[str]:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
+
     with opened(path) as file:
-
-        def decoded() -> Iterator[str]:
-            for number, line in enumerate(file, start=1):
-                try:
-                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
-
-        table = csv.reader(decoded(), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+        table = csv.reader(decoded(file), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         try:
             header = next(table, [])
             at = [header.index(name) for name in choose(header)]
@@ -70,27 +70,26 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
             table = pq.ParquetFile(file, read_dictionary=texts)
             names = choose(table.schema_arrow.names)
-            _check_sizes(path, table.metadata, frozenset(names))
+            # Refused before anything is decoded: what the footer says is too large.
+            groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
+            chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+            wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
             held = _Held(path)
+            held.hold(table.metadata.num_rows, sum(chunk.num_values for chunk in wanted))
+            held.hold(size=sum(chunk.total_uncompressed_size for chunk in wanted))
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
                 held.unpacks_to(sum(map(_unpacked, batch.columns)))
-                for values in zip(*(_values(batch[name]) for name in names), strict=True):
+                columns: list[list[Any]] = []
+                for column in (batch[name] for name in names):
+                    said = column.dictionary.to_pylist() if hasattr(column, "dictionary") else None
+                    places = column.indices.to_pylist() if said is not None else column.to_pylist()
+                    columns.append(places if said is None else [None if at is None else said[at] for at in places])
+                for values in zip(*columns, strict=True):
                     held.add(values)
                     yield f"{path}: row {held.rows}", values
             pa.default_memory_pool().release_unused()  # what comes now needs the room
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
             raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
-
-
-def _check_sizes(path: Path, metadata: Any, names: frozenset[str]) -> None:  # noqa: ANN401 - pyarrow has no types
-    """Refuse, before anything is decoded, a file whose footer says that it is too large."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
-    if metadata.num_rows > MOST_ROWS or sum(chunk.num_values for chunk in wanted) > MOST_CELLS:
-        raise _too_many(path)
-    if sum(chunk.total_uncompressed_size for chunk in wanted) > MOST_BYTES:
-        raise _too_large(path)
 
 
 def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
@@ -110,68 +109,46 @@ def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
     return column.nbytes
 
 
-def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
-    if not hasattr(column, "dictionary"):
-        return column.to_pylist()
-    texts = column.dictionary.to_pylist()
-    return [None if place is None else texts[place] for place in column.indices.to_pylist()]
-
-
 def read_excel(path: Path, choose: Choose) -> Cells:
     """Read a workbook's first sheet row by row; an empty cell is an empty text, and one that holds an error is null."""
     import openpyxl
+    from openpyxl.cell.read_only import EMPTY_CELL as nothing  # noqa: N811 - what stands where no cell is
 
+    def value(cell: Any) -> Any:  # noqa: ANN401 - openpyxl's cell -> whatever it holds
+        if cell is nothing or cell.value is None:
+            return ""
+        if cell.data_type == "e":
+            return None
+        whole = isinstance(cell.value, float) and cell.value.is_integer()
+        return int(cell.value) if whole else cell.value
+
+    held, tags = _Held(path), 0
     with opened(path) as file:
         try:
-            _check_archive(path, file)
+            with zipfile.ZipFile(file) as archive:
+                held.hold(size=sum(part.file_size for part in archive.infolist()))
+                for part in archive.infolist():
+                    with archive.open(part) as unpacked:
+                        while piece := unpacked.read(1 << 20):
+                            tags += piece.count(b"<")
+                            held.hold(cells=MOST_CELLS + 1 if tags > _MOST_TAGS else 0)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # what it states of itself need not be so
-            rows = _filled(path, sheet.rows)
-            _, header = next(rows, (0, []))
-            names = list(map(str, header))
-            at = [names.index(name) for name in choose(names)]
-            for number, row in rows:
-                yield f"{path}, row {number}", [row[column] if column < len(row) else "" for column in at]
+            at: list[int] | None = None
+            for cells in sheet.rows:
+                held.add(cells)
+                row = [value(cell) for cell in cells]
+                held.unpacks_to(sum(len(text) for text in row if isinstance(text, str)))
+                if at is None and any(text != "" for text in row):
+                    names = list(map(str, row))
+                    at = [names.index(name) for name in choose(names)]
+                elif at is not None and any(text != "" for text in row):
+                    yield f"{path}, row {held.rows}", [row[column] if column < len(row) else "" for column in at]
+            if at is None:
+                choose([])
         except (zipfile.BadZipFile, zlib.error, SyntaxError, LookupError, TypeError, ValueError, OSError) as error:
             raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
-
-
-def _check_archive(path: Path, file: IO[bytes]) -> None:
-    """Refuse a workbook whose parts unpack to more than `MOST_BYTES`, or hold more than `_MOST_TAGS`."""
-    with zipfile.ZipFile(file) as archive:
-        parts = archive.infolist()
-        if sum(part.file_size for part in parts) > MOST_BYTES:
-            raise _too_large(path)
-        tags = 0
-        for part in parts:
-            with archive.open(part) as unpacked:
-                while piece := unpacked.read(1 << 20):
-                    tags += piece.count(b"<")
-                    if tags > _MOST_TAGS:
-                        raise _too_many(path)
-
-
-def _filled(path: Path, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[Any]]]:
-    """Yield number and values of each row that holds anything."""
-    from openpyxl.cell.read_only import EMPTY_CELL as nothing  # noqa: N811 - what stands where no cell is
-
-    held = _Held(path)
-    for row in rows:
-        held.add(row)
-        values = ["" if cell is nothing else _excel_value(cell) for cell in row]
-        held.unpacks_to(sum(len(value) for value in values if isinstance(value, str)))
-        if any(value != "" for value in values):
-            yield held.rows, values
-
-
-def _excel_value(cell: Any) -> Any:  # noqa: ANN401 - openpyxl's cell -> whatever it holds
-    value = cell.value
-    if value is None:
-        return ""
-    if cell.data_type == "e":
-        return None
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Held:
@@ -185,27 +162,20 @@ class _Held:
         """Count one row's values."""
         self.rows += 1
         self._cells += len(values)
-        if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
-            raise _too_many(self.path)
+        self.hold(self.rows, self._cells)
 
     def unpacks_to(self, size: int) -> None:
         """Count bytes."""
         self._bytes += size
-        if self._bytes > MOST_BYTES:
-            raise _too_large(self.path)
+        self.hold(size=self._bytes)
 
-
-def _too_many(path: Path) -> InputError:
-    return InputError(
-        f"{path}: more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells; split it, or give CSV or JSON Lines, which "
-        "have no bound"
-    )
-
-
-def _too_large(path: Path) -> InputError:
-    return InputError(
-        f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB; split it, or give CSV or JSON Lines, which have no bound"
-    )
+    def hold(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
+        """Raise InputError where there is more than is read."""
+        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if size > MOST_BYTES else ""
+        if rows > MOST_ROWS or cells > MOST_CELLS:
+            what = f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
+        if what:
+            raise InputError(f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound")
 
 
 READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
@@ -236,45 +206,26 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             row = f" (row {number})" if path.suffix.lower() != ".parquet" else ""
             yield f"{where}{row}", dict(zip(names, values, strict=True))
         return
-    for number, (line, value) in enumerate(_json_rows(path), start=1):
+    text = read_text(path)
+    found: Iterable[tuple[int | None, Any]]
+    if is_json_lines(text):
+        found = read_jsonl(path)
+    else:
+        document = read_json(path)
+        found = [(1, document)]
+        if is_object(document):
+            lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
+            if len(lists) == 1:
+                found = ((None, value) for value in lists[0])
+            elif document and all(map(is_object, document.values())):
+                found = ((None, {"id": name, **value}) for name, value in document.items())
+        elif is_array(document):
+            found = zip(_element_lines(text, len(document)), document, strict=True)
+    for number, (line, value) in enumerate(found, start=1):
         where = f"{path}: row {number}" if line is None else f"{path}, line {line} (row {number})"
         if not is_object(value):
             raise InputError(f"{where}: is a {type(value).__name__}, expected an object with the question's columns")
         yield where, value
-
-
-def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
-    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, bool | int | float):
-        return str(value)
-    raise InputError(f"{what} is a {type(value).__name__}, expected text")
-
-
-def _json_rows(path: Path) -> Iterator[tuple[int | None, Any]]:
-    """Yield a JSON document's rows, or JSON Lines', each with the line that it begins on where that is known."""
-    text = read_text(path)
-    if is_json_lines(text):
-        yield from read_jsonl(path)
-        return
-    document = read_json(path)
-    if is_object(document):
-        lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
-        if len(lists) == 1:
-            yield from ((None, value) for value in lists[0])
-        elif document and all(map(is_object, document.values())):
-            yield from ((None, {"id": name, **value}) for name, value in document.items())
-        else:
-            yield 1, document
-    elif is_array(document):
-        yield from zip(_element_lines(text, len(document)), document, strict=True)
-    else:
-        yield 1, document
 
 
 def _element_lines(text: str, elements: int) -> Iterator[int]:
@@ -289,3 +240,16 @@ def _element_lines(text: str, elements: int) -> Iterator[int]:
         at = start
         yield line
         _, end = decoder.raw_decode(text, start)
+
+
+def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
+    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool | int | float):
+        return str(value)
+    raise InputError(f"{what} is a {type(value).__name__}, expected text")

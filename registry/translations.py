@@ -43,13 +43,7 @@ def read(path: Path) -> dict[tuple[str, str], str]:
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """The questions in one language.
-
-    Attributes:
-        language: Its BCP-47 tag.
-        by_id: Question id -> question.
-        sha256: Of the file's bytes; None where no file was needed.
-    """
+    """The questions in one language (a BCP-47 tag) by id; `sha256` is the file's, None where none was needed."""
 
     language: str
     by_id: Mapping[str, str]
@@ -77,12 +71,11 @@ class Translations:
                 f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out"
             )
         lacking = {row["id"] for row in rows if row["id"] not in self.by_id and not is_in(row, self.language)}
-        if not lacking:
-            return lacking
-        if len(lacking) == len(rows):
+        if lacking and len(lacking) == len(rows):
             raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {self.language}")
-        some = f"{len(lacking)} of {len(rows)} questions"
-        log.warning("%s: %s are left out because they have no translation into %s", spec.id, some, self.language)
+        if lacking:
+            some = f"{len(lacking)} of {len(rows)} questions"
+            log.warning("%s: %s are left out because they have no translation into %s", spec.id, some, self.language)
         return lacking
 
     def translated(self, row: Row) -> Row:

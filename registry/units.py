@@ -10,15 +10,7 @@ UnitName = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit.
-
-    Attributes:
-        label: What a table's column of units says.
-        noun: What one is called, as Every Eval Ever names units.
-        digits: Decimals in the columns of a table, as papers print them.
-        low: The least value.
-        high: The greatest value.
-    """
+    """A unit: what a table's column says, its name at Every Eval Ever, decimals as papers print them, and its range."""
 
     label: str
     noun: str

@@ -40,13 +40,11 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who does the work.
+    """Who does the work: so many processes at once, of an engine.
 
-    Attributes:
-        number: Processes at once; None is as many as this process may use cores (at most 8), or all that the cluster
-            has, and one where there is little to do.
-        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
-            machine, or else a new one on it; every node must see the files under the same paths.
+    None is as many as this process may use cores (at most 8), or all that the cluster has, and one where there is
+    little to do. `pool` are processes on this machine, `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
+    machine, or else a new one on it; every node must see the files under the same paths.
     """
 
     number: int | None = None
@@ -71,9 +69,8 @@ class Workers:
     ) -> Iterator[ResultT]:
         """Yield what `work`, which must be importable, makes of each item; items alike `by` go to one worker, in order.
 
-        Raises:
-            InputError: Ray is not installed.
-            ReelbenchError: A worker's process has ended, or the cluster can't be reached.
+        InputError where Ray is not installed, ReelbenchError where a worker's process has ended or the cluster can't be
+        reached.
         """
         parts = _parts(items, by, self.number or allotted())
         work_on = partial(_worked, work)
@@ -214,45 +211,33 @@ def _starting() -> Generator[None]:
                 _MASK(signal.SIG_SETMASK, before)
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
-    """What a worker on another machine, which has a folder and an environment of its own, takes over."""
-
-    folder: Path
-    environ: dict[str, str]
-    files: list[str]
-
-
 def _over_ray(
     ray: Any,  # noqa: ANN401
     work: Callable[[ItemT], ResultT],
     parts: Sequence[ItemT],
     workers: int | None,
 ) -> Iterator[ResultT]:
+    # A worker on another machine has a folder and an environment of its own: it takes over what is here.
     environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
-    here = _Here(Path.cwd(), environ, _opened_files())
+    here = (Path.cwd(), environ, _opened_files(), work)
     with cluster(ray):
         remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
         running: deque[Any] = deque()
-        for part in parts:
-            running.append(remote.remote(here, work, part))
-            if workers is not None and len(running) >= workers:
-                yield _of_ray(ray, running.popleft())
-        while running:
-            yield _of_ray(ray, running.popleft())
+        for number, part in enumerate(parts, start=1):
+            running.append(remote.remote(*here, part))
+            while running and (number == len(parts) or (workers is not None and len(running) >= workers)):
+                try:
+                    yield ray.get(running.popleft())
+                except ray.exceptions.WorkerCrashedError:
+                    raise ReelbenchError(_DIED) from None
+                except ray.exceptions.RayError as error:
+                    raise ReelbenchError(f"--engine ray: {str(error).strip().splitlines()[-1]}") from None
 
 
-def _of_ray(ray: Any, running: object) -> Any:  # noqa: ANN401
-    try:
-        return ray.get(running)
-    except ray.exceptions.WorkerCrashedError:
-        raise ReelbenchError(_DIED) from None
-    except ray.exceptions.RayError as error:
-        raise ReelbenchError(f"--engine ray: {str(error).strip().splitlines()[-1]}") from None
-
-
-def _as_here(here: _Here, work: Callable[[ItemT], ResultT], part: ItemT) -> ResultT:
-    os.chdir(here.folder)
-    os.environ.update(here.environ)
-    _open_too(here.files)
+def _as_here(
+    folder: Path, environ: dict[str, str], files: Sequence[str], work: Callable[[ItemT], ResultT], part: ItemT
+) -> ResultT:
+    os.chdir(folder)
+    os.environ.update(environ)
+    _open_too(files)
     return work(part)

@@ -18,15 +18,8 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
     """Return the keys and values of a YAML text; empty where it says nothing.
 
-    Args:
-        text: The YAML.
-        where: Names it in errors.
-        what: What it is to its reader, as errors call it.
-        line: The line of the file that it begins on.
-
-    Raises:
-        InputError: It is not YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is
-            beyond the limits; with the line.
+    Errors name it by `where` and `what`, and count lines from `line`, on which it begins. InputError where it is not
+    YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is beyond the limits.
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first")

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.judges.verdicts import Judge, Verdict
+from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
@@ -91,19 +91,13 @@ def score(
     items: Iterable[Item],
     *,
     overlap: bool = True,
-    judge: Judge | None = None,
+    judged: Judged | None = None,
     bar: Bar = no_bar,
     **beside: int,
 ) -> ScoredItems:
-    """Score `items`; `beside` are further counts for `Counts`, such as `extra` and `duplicate`."""
-    judged: dict[str, Verdict] = {}
-    record = None
-    if judge is not None and spec.judge is not None:
-        items = list(items)
-        asked = [item for item in items if item.reason is None]
-        outcomes, record = judge(spec, asked)
-        judged = {item.id: outcome for item, outcome in zip(asked, outcomes, strict=True)}
-    samples = [to_sample(spec, item, judged.get(item.id)) for item in items]
+    """Score `items`, on which `judged` has verdicts; `beside` are further counts, such as `extra` and `duplicate`."""
+    verdicts, record = judged or ({}, None)
+    samples = [to_sample(spec, item, verdicts.get(item.id)) for item in items]
     metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
     return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
 

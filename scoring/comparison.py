@@ -14,9 +14,9 @@ import numpy as np
 
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.printed_table import PrintedTable
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
+from reelbench.registry.text_tables import Table
 from reelbench.scoring import aggregation, metric_table
 from reelbench.stats import intervals
 
@@ -91,7 +91,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         return self.table().html()
 
-    def table(self, title: str = "a and b") -> PrintedTable:
+    def table(self, title: str = "a and b") -> Table:
         """Return a row a metric; below it what was left out, and why there is no interval."""
         rows: list[tuple[str, ...]] = []
         for name, d in self.metrics.items():
@@ -104,7 +104,7 @@ class Comparison:
         if self.only_a or self.only_b:
             by_a = number_of(self.only_a, "item")
             below.append(f"left out: {by_a} that only a answered, {self.only_b} that only b answered")
-        return PrintedTable(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
+        return Table(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
 
 
 def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:

@@ -18,8 +18,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from reelbench.registry.languages import UNSPACED_SCRIPTS, language_of
-from reelbench.registry.numerals import DECIMAL_COMMA, NUMBER_SIGNS, ascii_digits
+from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, UNSPACED_SCRIPTS, ascii_digits, language_of
 from reelbench.registry.records import Item
 from reelbench.scoring.answers import texts
 from reelbench.scoring.pairing import percent, require_same_ids

@@ -11,13 +11,13 @@ from hashlib import sha256
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from reelbench.methods.candidates import Answers, CandidateSet, CandidateTable, with_texts
+from reelbench.methods.candidates import CandidateSet, CandidateTable, with_texts
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import words
 from reelbench.scoring import candidates as choice
 from reelbench.scoring import text_overlap
 from reelbench.studio.ranking import Ranked, Ranker
-from reelbench.tasks.score import Evaluation, Options, evaluation
+from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 
 if TYPE_CHECKING:
     from reelbench.registry.records import Metrics
@@ -86,13 +86,13 @@ class Enhancement:
             for item in with_texts(answers, texts)
         ]
         result = evaluation(
-            answers.spec,
-            replace(answers.submission, items=items),
+            replace(
+                answers,
+                submission=replace(answers.submission, items=items),
+                model=answers.model.model_copy(update={"id": f"{answers.model.id} + ACE"}),
+                settings=answers.settings.model_copy(update={"ranker": self.ranker.record(self.k)}),
+            ),
             options,
-            model=answers.model.model_copy(update={"id": f"{answers.model.id} + ACE"}),
-            settings=answers.settings.model_copy(update={"ranker": self.ranker.record(self.k)}),
-            data=answers.data,
-            url=answers.metadata.url,
         )
         counts = result.scored.counts.model_copy(
             update={"unread_candidates": choice.unread(self.ranker.mode, result.scored.samples)}

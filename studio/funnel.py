@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from reelbench.pages.svg import COLOURS, GRID, SOFT, framed, rectangle, text
-from reelbench.registry.base_record import Count, Record
+from reelbench.registry.base_record import Count, Later, Record
 
 
 class StageRecord(Record):
@@ -31,11 +31,9 @@ class TokensRecord(Record):
 class RoleRecord(Record):
     """Who played a role."""
 
-    added = frozenset({"sampling"})
-
     asked: str = Field(description="The model that was named.")
     returned: dict[str, int] = Field(description="Model as the server names it -> replies.")
-    sampling: dict[str, Any] | None = Field(
+    sampling: Later[dict[str, Any] | None] = Field(
         default=None, description="What was sent beside model and messages (temperature, seed, `--llm-extra`)."
     )
 
@@ -71,8 +69,6 @@ class CostRecord(Record):
 class FunnelRecord(Record):
     """`funnel.json`: what went into each stage of a chain, what came out, and what it took."""
 
-    added = frozenset({"unmarked", "made_by", "across_time", "per_1000_kept", "edited_after"})
-
     stages: tuple[StageRecord, ...]
     calls: int = Field(ge=0, description="Replies that this run asked for.")
     cached: int = Field(ge=0, description="Replies that were there.")
@@ -82,15 +78,15 @@ class FunnelRecord(Record):
     settings: dict[str, int | float | bool | str | tuple[str, ...] | None]
     prompts: dict[str, str] = Field(description="File -> sha256.")
     cost_usd: float | None = Field(ge=0, description="Of all replies behind the results; null without prices.")
-    unmarked: tuple[str, ...] | None = Field(
+    unmarked: Later[tuple[str, ...] | None] = Field(
         default=None, description="`make moments`: questions whose span is the whole video until people mark it."
     )
-    across_time: AcrossTimeRecord | None = Field(default=None, description="`make moments`.")
-    per_1000_kept: CostRecord | None = Field(default=None, description="Null without prices and people's time.")
-    edited_after: tuple[str, ...] | None = Field(
+    across_time: Later[AcrossTimeRecord | None] = Field(default=None, description="`make moments`.")
+    per_1000_kept: Later[CostRecord | None] = Field(default=None, description="Null without prices and people's time.")
+    edited_after: Later[tuple[str, ...] | None] = Field(
         default=None, description="Stages whose file people changed before the chain went on from it."
     )
-    made_by: Literal["machine"] | None = Field(default=None, description="`make tags`: who made the tags.")
+    made_by: Later[Literal["machine"] | None] = Field(default=None, description="`make tags`: who made the tags.")
 
 
 def joined(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:

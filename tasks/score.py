@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -102,13 +102,13 @@ class Options:
             benchmark = spec.id, split
             result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
 
-    def asked(self) -> Judge | None:
-        """Return the judge that was named, to ask in one batch; None where none was."""
-        if self.judge is None:
+    def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
+        """Return the judge that was named; None where none was, or nothing of the benchmark is judged."""
+        if self.judge is None or spec.judge is None:
             return None
         from reelbench.judges.judge_run import judge_of
 
-        return judge_of(self.judge, self.note, self.bar)
+        return judge_of(self.judge, note or self.note, self.bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +364,20 @@ def record_of_model(**fields: str | None) -> ModelRecord:
         raise InputError(f"the model: {first_wrong_field(error)}") from None
 
 
-def score_files(
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One model's answers to a split's questions, to be scored, and what the record is to say of them."""
+
+    spec: BenchmarkSpec
+    submission: PredictionSet
+    model: ModelRecord
+    settings: SettingsRecord
+    data: Path | None = None
+    url: str | None = None
+    note: str | None = None
+
+
+def read_answers(
     name: str,
     inputs: Inputs,
     options: Options,
@@ -372,13 +385,13 @@ def score_files(
     columns: Columns | None = None,
     metadata: RunMetadata | None = None,
     agent_log: Path | None = None,
-) -> Evaluation:
-    """Score predictions from a file: in the owners' format, or a table of ids and texts.
+) -> Answers:
+    """Read predictions from a file: in the owners' format, or a table of ids and texts.
 
     Args:
         name: A benchmark or one of its tasks.
         inputs: The files.
-        options: How to score.
+        options: How they are to be scored.
         columns: A table's columns, where their names don't tell.
         metadata: What the record is to say of the answers.
         agent_log: The log of what an agent looked at for them.
@@ -400,47 +413,36 @@ def score_files(
         options.only.check((item.id for item in submission.items), f"{spec.id} {submission.split}")
         items = [item for item in submission.items if item.id in options.only.ids]
         submission, settings = replace(submission, items=items), settings.model_copy(update={"limit": len(items)})
-    return evaluation(
-        spec,
-        submission,
-        options,
-        model=model,
-        settings=settings,
-        data=inputs.data,
-        url=metadata.url,
-        note=f"answers from {metadata.origin}" if metadata.origin else None,
-    )
+    note = f"answers from {metadata.origin}" if metadata.origin else None
+    return Answers(spec, submission, model, settings, inputs.data, metadata.url, note)
 
 
-def evaluation(
-    spec: BenchmarkSpec,
-    submission: PredictionSet,
-    options: Options,
-    *,
-    model: ModelRecord,
-    settings: SettingsRecord,
-    data: Path | None = None,
-    url: str | None = None,
-    note: str | None = None,
-) -> Evaluation:
-    """Score a submission, whose list of items is emptied; for what its record says see `Evaluation`."""
+def score_files(name: str, inputs: Inputs, options: Options, **read: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
+    """Score predictions from a file; the arguments are those of `read_answers`."""
+    return evaluation(read_answers(name, inputs, options, **read), options)
+
+
+def evaluation(given: Answers, options: Options) -> Evaluation:
+    """Score answers, whose list of items is emptied."""
+    spec, submission, settings = given.spec, given.submission, given.settings
     if (earlier := options.earlier) is not None:
         known = {item.id for item in submission.items}
-        earlier.check(spec, submission.split, model.id, settings, judge=options.judge, known=known)
+        earlier.check(spec, submission.split, given.model.id, settings, judge=options.judge, known=known)
         items, settings = merged(spec, earlier, submission.items, settings, options.note)
         submission = replace(submission, items=items)
-    model, settings = abouts.applied(options.about, spec.id, model, options.labelled(settings))
+    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(settings))
     options.check_place(spec, submission.split, model, settings, answers(submission.items))
     if options.judge is not None and spec.judge is None and not JUDGE.is_set:  # which is for all
         options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
-    judge = NotedJudge(options)
+    judge = NotedJudge(options, spec)
+    judged = judge.ask(spec, submission.items) if judge.ask else None
     asked = questions.Asked.by_items(submission.items)
     missing = submission.missing
     scored = aggregation.score(
         spec,
         drained(submission.items),
         overlap=options.overlap,
-        judge=judge.batch,
+        judged=judged,
         bar=options.bar,
         extra=len(submission.extra),
         tags_without_question=submission.tags_without_question,
@@ -460,9 +462,9 @@ def evaluation(
         model,
         settings,
         fits,
-        data,
-        url,
-        note,
+        given.data,
+        given.url,
+        given.note,
         judge.failed(scored),
     )
 
@@ -493,14 +495,10 @@ def merged(
 class NotedJudge:
     """The judge that was named, if any, and its notes."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, spec: BenchmarkSpec) -> None:
         self._options = options
         self._notes: list[str] = []
-
-    @property
-    def batch(self) -> Judge | None:
-        """What judges many answers, or None."""
-        return replace(self._options, note=self._note).asked()
+        self.ask = options.judge_for(spec, self._note)
 
     def failed(self, scored: aggregation.ScoredItems) -> str | None:
         """Return why a judge that was named and needed gave no score at all, or None."""

@@ -131,7 +131,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         items = [with_question(item, rows) for item in items]
         if options.answering is not None:
             data, items = compared_anew(task, data, items, options.answering)
-        duplicate, own_rows, judged = run.duplicate, data.data == "own", run.judge
+        duplicate, own_rows, judged = run.duplicate, data.data == "own", run.judged
         settings = settings_of(spec, document, task, data, items, run=run)
         settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
         if (earlier := options.earlier) is not None:
@@ -149,13 +149,14 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         notes = [*notes, *said]
     model, settings = abouts.applied(about, spec.id, model, options.labelled(settings))
     options.check_place(spec, task.split, model, settings, answers(items))
-    judge = NotedJudge(options)
+    judge = NotedJudge(options, spec)
+    judged = judge.ask(spec, items) if judge.ask else judged
     asked = Asked.by_items(items)
     scored = aggregation.score(
         spec,
         drained(items),
         overlap=options.overlap,
-        judge=judge.batch or judged,
+        judged=judged,
         bar=options.bar,
         duplicate=len(duplicate),
         **beside,

@@ -1,6 +1,6 @@
 """Run lmms-eval's adapters with tiny models and a local server, and write down which frames reached each model.
 
-    python -m tools.adapters [--models FOLDER] [ADAPTER …]
+    python -m tools.adapters [--models FOLDER] [--ways WAY,…] [ADAPTER …]
 
 Every frame of the clips has its number burnt in. What arrives is read back at Hugging Face's processors and at the
 server, by hooks of this file's own, and held against the record of the run. `--models` is a folder of checkpoints by
@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -42,29 +43,42 @@ LENGTHS = {"v_square00001": 40, "v_square00002": 34, "tide_0.0_12.0": 40, "kite_
 """Frames of each clip of the mini split."""
 
 WAYS = {"clip": "fps:3,size=64,as=clip", "pictures": "fps:3,size=64,as=images", "native": None, "none": "none"}
-WAYS["failure"] = WAYS["pictures"]
+WAYS |= {"failure": WAYS["pictures"], "2 processes": "fps:3,size=64"}
 """3 frames a second: more than the 2 at which some adapters read a clip, and fewer of one clip than of another."""
+
+SERVED = frozenset({"openai", "async_openai", "gpt4v"})
+"""Adapters that ask a server."""
 
 ON_CPU = "pretrained={model},device=cpu,device_map=cpu"
 PIXELS = f"{ON_CPU},min_pixels=3136,max_pixels=12544"
+SERVER = "model_version=m,base_url={server},api_key=x,max_retries=2,retry_backoff_s=0"
 ARGUMENTS = {
     "qwen2_5_vl": PIXELS,
     "qwen2_vl": PIXELS,
     "qwen3_vl": PIXELS,
+    "qwen3_5": f"{PIXELS},enable_thinking=False",
+    "internvl_hf": ON_CPU,
     "gemma3": ON_CPU,
+    "gemma4": f"{ON_CPU},max_soft_tokens=70",
     "llava_hf": ON_CPU,
     "idefics2": f"{ON_CPU},dtype=float32",
-    "openai": "model_version=m,base_url={server},api_key=x",
-    "async_openai": "model_version=m,base_url={server},api_key=x",
+    "llama_vision": ON_CPU,
+    "mistral3_vl": ON_CPU,
+    "openai": SERVER,
+    "async_openai": SERVER,
     "gpt4v": "model_version=m",
+    "huggingface": ON_CPU,
+    "async_hf_model": ON_CPU,
 }
 """Adapter -> its --model_args; `{model}` is a checkpoint's folder, `{server}` an address."""
 
 NOT_RUN = {
-    "lfm2_5_vl, video_llava, huggingface, async_hf_model": "fail by themselves with transformers 5",
+    "lfm2_5_vl": "takes no video, and one picture",
+    "video_llava": "its own call of lmms-eval's reader fails, and it takes no pictures",
     "qwen2_5_omni, qwen3_omni": "load their processor from the network, by name",
     "vllm, vllm_generate, sglang": "their engines are not in the extra",
-    "gemini, claude": "ask their owners' servers",
+    "litellm, gemini, claude": "need packages that are not in the extra, and ask their owners' servers",
+    "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that is not in the extra",
 }
 
 
@@ -75,6 +89,17 @@ class Spy:
     clips: list[tuple[int, ...]] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     told: list[tuple[float, ...]] = field(default_factory=list)
+
+    def save(self, file: Path) -> None:
+        """Write down what was seen, for another process."""
+        seen = {"clips": self.shown, "told": self.told}
+        file.write_text(json.dumps(seen), encoding="utf-8")
+
+    def add(self, file: Path) -> None:
+        """Take what another process saw."""
+        seen = json.loads(file.read_text(encoding="utf-8"))
+        self.clips += map(tuple, seen["clips"])
+        self.told += map(tuple, seen["told"])
 
     @property
     def shown(self) -> list[tuple[int, ...]]:
@@ -104,8 +129,8 @@ def _flat(pictures: Any) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def watched(spy: Spy, model: Path | None, *, fails: bool) -> Iterator[None]:
-    """Note what reaches Hugging Face's processors and `generate`, which fails as where memory is out."""
+def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
+    """Note what reaches Hugging Face's processors and `generate`; what is named fails, as where memory is out."""
     from transformers import AutoTokenizer
     from transformers.generation.utils import GenerationMixin
     from transformers.image_processing_utils import BaseImageProcessor
@@ -135,8 +160,10 @@ def watched(spy: Spy, model: Path | None, *, fails: bool) -> Iterator[None]:
     originals = [getattr(owner, name) for owner, name, _ in places]
     for (owner, name, note), original in zip(places, originals, strict=True):
 
-        def noting(self: Any, *args: Any, _own: Any = original, _note: Any = note, **kwargs: Any) -> Any:
-            if fails and _note is prompts:
+        def noting(
+            self: Any, *args: Any, _own: Any = original, _note: Any = note, _place: str = name, **kwargs: Any
+        ) -> Any:
+            if fails == _place:
                 raise RuntimeError("out of memory")
             made = _own(self, *args, **kwargs)
             _note(made, kwargs)
@@ -175,8 +202,8 @@ def cell(spy: Spy, samples: Sequence[Any], way: str) -> str:
     if way == "failure":
         scored = sum(sample.state == "scored" for sample in samples)
         return f"**{scored} of {len(samples)} scored**" if scored else "unscored"
-    if reasons:
-        return f"fails, unscored: {', '.join(f'{n} {reason}' for reason, n in reasons.items())}"
+    if reasons or not samples:
+        return f"fails, unscored: {', '.join(f'{n} {reason}' for reason, n in reasons.items()) or 'no sample'}"
     if way == "none":
         return "nothing" if not spy.shown else f"**{len(spy.shown)} shown**"
     counts = Counter(map(len, spy.shown))
@@ -188,7 +215,8 @@ def cell(spy: Spy, samples: Sequence[Any], way: str) -> str:
         return "exact" + _clock(spy, samples)
     said = [sample.frames_arrived for sample in samples]
     claims = [len(frames) if one is None else one for frames, one in zip(handed, said, strict=True)]
-    record = "the record says so" if "unknown" in said or Counter(claims) == counts else "**the record says otherwise**"
+    so = "unknown" in said or (Counter(claims) == counts and any(one is not None for one in said))
+    record = "the record says so" if so else "**the record says otherwise**"
     what = " or ".join(map(str, sorted(counts))) or "no"
     return f"{what} of {' or '.join(map(str, sorted(set(map(len, handed)))))} frames, {record}"
 
@@ -211,109 +239,187 @@ def _clock(spy: Spy, samples: Sequence[Any]) -> str:
     return f", {off}, the record says so" if any(one.frame_times_told for one in samples) else f", **{off}**"
 
 
-def one(adapter: str, model: Path | None, server: str, work: Path) -> dict[str, dict[str, str]]:
-    """Run an adapter in all ways -> way -> batch -> what was seen."""
+def variants(adapter: str, way: str) -> tuple[str, ...]:
+    """Return the ways of running that are tried of one way of showing."""
+    if way == "failure":
+        return ("500s", "dead server") if adapter in SERVED else (*PLACES,)
+    return ("plain", "batch 2") if way in {"clip", "pictures"} else ("plain",)
+
+
+PLACES = {"memory out": "generate", "processor fails": "_prepare_image_like_inputs"}
+
+
+def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
+    """Run lmms-eval in this process; ReelbenchError with its own line where it fails."""
     from lmms_eval.__main__ import cli_evaluate
 
-    from reelbench.registry.errors import ReelbenchError, first_line
+    from reelbench.registry.errors import ReelbenchError
+
+    os.environ.update(environ)
+    sys.argv = ["lmms-eval", *arguments]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            cli_evaluate()
+    except SystemExit as stop:
+        if stop.code:
+            raise ReelbenchError(f"lmms-eval ended with {stop.code}") from None
+    finally:
+        sys.stderr.write(said.getvalue())
+    failed = re.search(r"Error during evaluation: (.*?)\. Please set", said.getvalue(), re.DOTALL)
+    if failed:
+        raise ReelbenchError(failed[1])
+
+
+def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
+    """Return what runs lmms-eval in two processes, each of which writes what it saw into a folder."""
+    from reelbench.tasks.lmms import process
+
+    def start(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
+        module = [*process._ACCELERATE, "--num_processes", "2", "-m", "tools.adapters", "--child", str(spies)]  # noqa: SLF001
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+        with process.start([*module, str(model), *arguments], {**environ, **paths}, (), 2) as running:
+            status = running.wait()
+        if status:
+            raise process.failed(status)
+
+    return start
+
+
+def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) -> str:
+    """Run an adapter in one way, and say what was seen."""
+    from reelbench.registry.errors import first_line
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.scoring import result_files
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
+    spy, output = Spy(), work / f"{adapter}-{way}-{variant.replace(' ', '-')}"
+    answer = Answer('{"span": [0, 5], "answer": "A"}', status=500 if variant == "500s" else 200)
+    with JudgeServer(lambda _: answer) as stub:
+        server = "http://127.0.0.1:9/v1" if variant == "dead server" else stub.url
+        os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_URL"] = server
+        options = {
+            "--model": adapter,
+            "--model_args": ARGUMENTS[adapter].format(model=model, server=server),
+            "--tasks": "rextime_mini,rextime_options_mini" if way == "failure" else "rextime_mini",
+            "--limit": "1" if way == "failure" else "4",
+            "--gen_kwargs": "max_new_tokens=4",
+            "--batch_size": "2" if variant == "batch 2" else "1",
+            "--output_path": str(output),
+        }
+        words = [*(word for pair in options.items() for word in pair), "--log_samples"]
+        sampling = FrameSampling.parse(WAYS[way]) if WAYS[way] else None
+        start = in_two(work, model) if way == "2 processes" else here
         os.environ.pop("REELBENCH_FRAMES", None)
-        os.environ.update(environ)
-        sys.argv = ["lmms-eval", *arguments]
         try:
-            cli_evaluate()
-        except SystemExit as stop:
-            if stop.code:
-                raise ReelbenchError(f"lmms-eval ended with {stop.code}") from None
+            with watched(spy, model, PLACES.get(variant, "")):
+                outcomes = process.run_and_score(words, output, sampling, Options(), start=start)
+        except Exception as error:  # noqa: BLE001 - what an adapter fails with is the finding
+            return f"fails: {first_line(error)[:120]}" if way != "failure" else "the run ends, unscored"
+        at_server(stub.calls, spy)
+    for file in work.glob("spy-*.json"):
+        spy.add(file)
+        file.unlink()
+    return cell(spy, [sample for one in outcomes for sample in result_files.read_samples(one.folder)], way)
 
+
+def one(adapter: str, model: Path | None, work: Path, ways: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Run an adapter in all ways -> way -> variant -> what was seen."""
     seen: dict[str, dict[str, str]] = {}
-    for way, spec in WAYS.items():
-        for batch in ("plain", "batch 2") if way in ("clip", "pictures") else ("plain",):
-            spy, output = Spy(), work / f"{adapter}-{way}-{batch[-1]}"
-            words = ["--model", adapter, "--model_args", ARGUMENTS[adapter].format(model=model, server=server)]
-            words += ["--tasks", "rextime_mini", "--limit", "4", "--gen_kwargs", "max_new_tokens=4"]
-            words += [
-                "--batch_size",
-                batch[-1] if batch != "plain" else "1",
-                "--output_path",
-                str(output),
-                "--log_samples",
-            ]
-            sampling = FrameSampling.parse(spec) if spec else None
-            answer = Answer('{"span": [0, 5], "answer": "A"}', status=500 if way == "failure" else 200)
-            with JudgeServer(lambda _, answer=answer: answer) as stub:
-                words = [word.replace("SERVER", stub.url) for word in words]
-                os.environ["OPENAI_BASE_URL"] = stub.url
-                try:
-                    with watched(spy, model, fails=way == "failure"):
-                        [outcome] = process.run_and_score(words, output, sampling, Options(), start=here)
-                    at_server(stub.calls, spy)
-                    found = cell(spy, list(result_files.read_samples(outcome.folder)), way)
-                except Exception as error:  # noqa: BLE001 - what an adapter fails with is the finding
-                    found = f"fails: {first_line(error)[:120]}"
-            seen.setdefault(way, {})[batch] = found
-            sys.stderr.write(f"{adapter}, {way}, {batch}: {found}\n")
+    for way in ways:
+        for variant in variants(adapter, way):
+            found = seen.setdefault(way, {})[variant] = tried(adapter, way, variant, model, work)
+            sys.stderr.write(f"\n== {adapter}, {way}, {variant}: {found}\n")
     return seen
 
 
 def table(seen: dict[str, Any]) -> str:
     """Return what was seen as a table of Markdown."""
+    from reelbench.tasks.lmms import adapters
+
     versions = ", ".join(f"{name} {number}" for name, number in seen["versions"].items())
     lines = [
         f"Seen with {versions}; 3 frames a second of clips of about 5 s. *native*: the adapter samples.\n",
-        f"| adapter | {' | '.join(WAYS)} |",
-        f"|---|{'---|' * len(WAYS)}",
+        f"| adapter | is shown | arguments added for a clip | {' | '.join(WAYS)} |",
+        f"|---|---|---|{'---|' * len(WAYS)}",
     ]
-    for name, ways in seen["adapters"].items():
-        cells: list[str] = []
-        for way in WAYS:
-            plain = ways.get(way, {}).get("plain", "–")
-            batch = ways.get(way, {}).get("batch 2", plain)
-            cells.append(plain if plain == batch else f"{plain}; `--batch_size 2`: {batch}")
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    lines += [
-        f"| {', '.join(f'`{part}`' for part in names.split(', '))} | not run here: {why} |{' |' * (len(WAYS) - 1)}"
-        for names, why in NOT_RUN.items()
-    ]
+    for name in dict.fromkeys([*ARGUMENTS, *(name for names in NOT_RUN for name in names.split(", "))]):
+        by_default = adapters.row(name)["is shown"].partition(";")[0]
+        known = adapters.ADAPTERS.get(name, adapters.Adapter())
+        added = ",".join(f"{key}={value}" for key, value in (known.arguments or known.video).items())
+        lines.append(f"| `{name}` | {by_default} | {f'`{added}`' if added else ''} | {_cells(name, seen)} |")
     return "\n".join(lines) + "\n"
 
 
-def main(names: Sequence[str], models: Path | None) -> None:
-    """Run adapters, each in a process of its own, and write what was seen; status 1 where it is worse than it was."""
+def _cells(name: str, seen: dict[str, Any]) -> str:
+    why = next((why for names, why in NOT_RUN.items() if name in names.split(", ")), None)
+    if why is not None:
+        return f"not run here: {why}" + " |" * (len(WAYS) - 1)
+    cells: list[str] = []
+    for way in WAYS:
+        by_text: dict[str, list[str]] = {}
+        for variant, found in seen["adapters"].get(name, {}).get(way, {}).items():
+            by_text.setdefault(found, []).append(variant)
+        texts = [found if "plain" in names else f"{', '.join(names)}: {found}" for found, names in by_text.items()]
+        cells.append("; ".join(texts if len(texts) != 1 else by_text).replace("|", "\\|") or "–")
+    return " | ".join(cells)
+
+
+def numbered_clips(home: Path) -> Path:
+    """Write the mini split's clips, their frames numbered, into a home, and return it."""
+    videos = home / "mini" / "rextime"
+    videos.mkdir(parents=True)
+    for video, length in LENGTHS.items():
+        clips.encode(videos / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS))
+    return home
+
+
+def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None:
+    """Run adapters in one process, as long as it lives, and write what was seen; status 1 where it is worse."""
     worse: list[str] = []
+    left = list(names or ARGUMENTS)
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        videos = home / "mini" / "rextime"
-        videos.mkdir(parents=True)
-        for video, length in LENGTHS.items():
-            clips.encode(videos / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS))
-        for name in names or ARGUMENTS:
-            words = [sys.executable, "-m", "tools.adapters", "--one", name, "--work", folder]
+        home = numbered_clips(Path(folder) / "home")
+        environ = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "x", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        while left:
+            words = [
+                sys.executable,
+                "-m",
+                "tools.adapters",
+                "--here",
+                *left,
+                "--work",
+                folder,
+                "--ways",
+                ",".join(ways),
+            ]
             words += ["--models", str(models)] if models else []
-            environ = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "x", "HF_HUB_OFFLINE": "1"}
-            done = subprocess.run(words, stdout=subprocess.PIPE, env=os.environ | environ, check=False, text=True)
-            ended = {way: {"plain": "fails: the process ended"} for way in WAYS}
-            worse += _write(name, json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else ended)
+            with subprocess.Popen(words, stdout=subprocess.PIPE, env=os.environ | environ, text=True) as running:
+                for line in running.stdout or ():
+                    worse += _write(left.pop(0), json.loads(line))
+            if left and running.returncode:
+                worse += _write(left.pop(0), {way: {"plain": "fails: the process ended"} for way in ways})
     if worse:
         raise SystemExit("\n".join(["what was exact, or unscored, is so no more:", *worse]))
+
+
+def _good(found: str) -> bool:
+    return found.startswith(("exact", "unscored", "nothing", "the run ends, unscored")) and "**" not in found
 
 
 def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
     """Write down one adapter's findings beside those of the others; return what is worse than it was."""
     seen: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.is_file() else {"adapters": {}}
     seen["versions"] = {name: version(name) for name in ("lmms-eval", "transformers", "torch")}
+    known = seen["adapters"].get(name, {})
     worse = [
-        f"{name}, {way}, {batch}: {found}, and was: {before}"
-        for way, cells in seen["adapters"].get(name, {}).items()
-        for batch, before in cells.items()
-        if (found := ways.get(way, {}).get(batch, "")) != before and before.startswith(("exact", "unscored", "nothing"))
+        f"{name}, {way}, {variant}: {found}, and was: {before}"
+        for way, cells in ways.items()
+        for variant, before in known.get(way, {}).items()
+        if _good(before) and not _good(found := cells.get(variant, ""))
     ]
-    every = seen["adapters"] | {name: ways}
+    every = seen["adapters"] | {name: {way: (known | ways)[way] for way in WAYS if way in known | ways}}
     seen["adapters"] = {name: every[name] for name in ARGUMENTS if name in every}
     SEEN.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
@@ -322,23 +428,54 @@ def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
     return worse
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("adapters", nargs="*")
-    parser.add_argument("--models", type=Path)
-    parser.add_argument("--one")
-    parser.add_argument("--work", type=Path)
-    given = parser.parse_args()
-    if not given.one:
-        main(given.adapters, given.models)
-    else:
-        made: Callable[[Path], Path] | None = FAMILIES.get(given.one)
-        checkpoint = given.models / given.one if given.models and (given.models / given.one).is_dir() else None
-        if checkpoint is None and made is not None:
-            import torch
+def checkpoint(adapter: str, models: Path | None, work: Path) -> Path | None:
+    """Return the folder of a model for an adapter, written now where nobody has one; None where it needs none."""
+    if models and (models / adapter).is_dir():
+        return models / adapter
+    if adapter not in FAMILIES:
+        return None
+    import torch
 
-            torch.manual_seed(0)
-            checkpoint = made(given.work / "models" / given.one)
+    torch.manual_seed(0)
+    return FAMILIES[adapter](work / "models" / adapter)
+
+
+def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
+    """Run adapters in this process; one line of JSON each."""
+    from lmms_eval.tasks import TaskManager
+
+    own, known = TaskManager._get_task_and_group, {}  # noqa: SLF001
+
+    def listed(self: Any, folder: str) -> Any:  # takes as long as a run: read once
+        if folder not in known:
+            known[folder] = own(self, folder)
+        return deepcopy(known[folder])
+
+    TaskManager._get_task_and_group = listed  # noqa: SLF001
+    out = sys.stdout
+    for name in names:
         with contextlib.redirect_stdout(sys.stderr):
-            findings = one(given.one, checkpoint, "SERVER", given.work)
-        sys.stdout.write(json.dumps(findings) + "\n")
+            findings = one(name, checkpoint(name, models, work), work, ways)
+        out.write(json.dumps(findings) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        folder, model, *arguments = sys.argv[2:]
+        seen_here = Spy()
+        with watched(seen_here, Path(model) if model != "None" else None):
+            here(arguments, {})
+        seen_here.save(Path(folder) / f"spy-{os.environ['RANK']}.json")
+    else:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("adapters", nargs="*")
+        parser.add_argument("--models", type=Path)
+        parser.add_argument("--ways", default=",".join(WAYS))
+        parser.add_argument("--here", action="store_true", help="in this process: what the others start")
+        parser.add_argument("--work", type=Path)
+        given = parser.parse_args()
+        if given.here:
+            run_here(given.adapters, given.models, given.work, given.ways.split(","))
+        else:
+            main(given.adapters, given.models, given.ways.split(","))

@@ -75,16 +75,17 @@ def qwen2_vl(folder: Path) -> Path:
     return _saved(folder, hf.Qwen2VLForConditionalGeneration(config), processor)
 
 
-def qwen3_vl(folder: Path) -> Path:
-    """Write a Qwen3-VL."""
+def _qwen3(folder: Path, kind: str, text_more: dict[str, Any], vision_more: dict[str, Any]) -> Path:
     import transformers as hf
 
     tokens = tokenizer((), *(f"{VISION[0]}{pad}{VISION[1]}" for pad in VISION[2:]))
     rope = {"rope_type": "default", "mrope_section": [4, 2, 2], "rope_theta": 1e4, "mrope_interleaved": True}
     vision = {"depth": 2, "num_heads": 2, "out_hidden_size": WIDTH, "patch_size": 16, "num_position_embeddings": 64}
-    vision |= {"hidden_size": 32, "intermediate_size": 64, "deepstack_visual_indexes": [0, 1]}
-    config = hf.Qwen3VLConfig(
-        text_config={**text(tokens), "head_dim": 16, "rope_parameters": rope}, vision_config=vision, **_qwen(tokens)
+    vision |= {"hidden_size": 32, "intermediate_size": 64, **vision_more}
+    config = getattr(hf, f"{kind}Config")(
+        text_config={**text(tokens), "head_dim": 16, "rope_parameters": rope, **text_more},
+        vision_config=vision,
+        **_qwen(tokens),
     )
     processor = hf.Qwen3VLProcessor(
         image_processor=hf.Qwen2VLImageProcessor(patch_size=16),
@@ -92,7 +93,19 @@ def qwen3_vl(folder: Path) -> Path:
         video_processor=hf.Qwen3VLVideoProcessor(),
         chat_template=tokens.chat_template,
     )
-    return _saved(folder, hf.Qwen3VLForConditionalGeneration(config), processor)
+    return _saved(folder, getattr(hf, f"{kind}ForConditionalGeneration")(config), processor)
+
+
+def qwen3_vl(folder: Path) -> Path:
+    """Write a Qwen3-VL."""
+    return _qwen3(folder, "Qwen3VL", {}, {"deepstack_visual_indexes": [0, 1]})
+
+
+def qwen3_5(folder: Path) -> Path:
+    """Write a Qwen3.5: one layer of linear attention, one of full."""
+    layers = {"layer_types": ["linear_attention", "full_attention"], "partial_rotary_factor": 1.0}
+    heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 2}
+    return _qwen3(folder, "Qwen3_5", {**layers, **heads, "linear_key_head_dim": 16, "linear_value_head_dim": 16}, {})
 
 
 def gemma3(folder: Path) -> Path:
@@ -164,13 +177,119 @@ def idefics2(folder: Path) -> Path:
     return _saved(folder, hf.Idefics2ForConditionalGeneration(config), processor)
 
 
+def gemma4(folder: Path) -> Path:
+    """Write a Gemma 4 without its ear."""
+    import transformers as hf
+
+    specials = {"image": "<|image|>", "boi": "<|image>", "eoi": "<image|>", "video": "<|video|>"}
+    specials |= {"audio": "<|audio|>", "boa": "<|audio>", "eoa": "<audio|>"}
+    named = {f"{name}_token": token for name, token in specials.items()}
+    tokens = tokenizer([*specials.values()], specials["image"], specials["video"], **named)
+    ids = {f"{name}_id": tokens.convert_tokens_to_ids(token) for name, token in named.items()}
+    for name, number in ids.items():
+        setattr(tokens, name, number)
+    words = {"head_dim": 16, "global_head_dim": 16, "layer_types": ["sliding_attention", "full_attention"]}
+    words |= {"vocab_size_per_layer_input": len(tokens), "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}
+    sight = {**SMALL, "num_key_value_heads": 2, "head_dim": 16, "patch_size": 16, "position_embedding_size": 256}
+    config = hf.Gemma4Config(
+        text_config={**text(tokens), **words},
+        vision_config={**sight, "pooling_kernel_size": 3},
+        audio_config=None,
+        **ids,
+    )
+    processor = hf.Gemma4Processor(
+        feature_extractor=hf.Gemma4AudioFeatureExtractor(),
+        image_processor=hf.Gemma4ImageProcessor(),
+        tokenizer=tokens,
+        video_processor=hf.Gemma4VideoProcessor(),
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.Gemma4ForConditionalGeneration(config), processor)
+
+
+def internvl(folder: Path) -> Path:
+    """Write an InternVL as transformers has it."""
+    import transformers as hf
+
+    named = {"start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>"}
+    named |= {"video_token": "<video>"}
+    tokens = tokenizer([*named.values()], "<IMG_CONTEXT>\n", "<video>\n", **named)
+    for name, token in named.items():
+        setattr(tokens, f"{name}_id", tokens.convert_tokens_to_ids(token))
+    size = {"height": SIDE, "width": SIDE}
+    config = hf.InternVLConfig(
+        vision_config={**SMALL, "image_size": [SIDE, SIDE], "patch_size": [14, 14]},
+        text_config=hf.Qwen2Config(**text(tokens)),
+        image_token_id=tokens.convert_tokens_to_ids("<IMG_CONTEXT>"),
+        image_seq_length=4,
+        downsample_ratio=0.5,
+    )
+    processor = hf.InternVLProcessor(
+        image_processor=hf.GotOcr2ImageProcessor(size=size),
+        tokenizer=tokens,
+        video_processor=hf.InternVLVideoProcessor(size=size),
+        image_seq_length=4,
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.InternVLForConditionalGeneration(config), processor)
+
+
+def mllama(folder: Path) -> Path:
+    """Write a Llama 3.2 Vision, whose second layer looks at the pictures."""
+    import transformers as hf
+
+    named = {"bos_token": "<|begin_of_text|>"}
+    tokens = tokenizer(("<|image|>", *named.values()), "<|image|>", **named)
+    sight = {name: size for name, size in SMALL.items() if name != "num_attention_heads"}
+    sight |= {"attention_heads": 2, "num_global_layers": 1, "vision_output_dim": WIDTH, "max_num_tiles": 4}
+    config = hf.MllamaConfig(
+        vision_config={**sight, "image_size": SIDE, "patch_size": 14, "intermediate_layers_indices": [0]},
+        text_config={**text(tokens), "cross_attention_layers": [1]},
+        image_token_index=tokens.convert_tokens_to_ids("<|image|>"),
+    )
+    processor = hf.MllamaProcessor(
+        image_processor=hf.MllamaImageProcessor(size={"height": SIDE, "width": SIDE}, max_image_tiles=4),
+        tokenizer=tokens,
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.MllamaForConditionalGeneration(config), processor)
+
+
+def mistral3(folder: Path) -> Path:
+    """Write a Mistral 3 with Pixtral's eye."""
+    import transformers as hf
+
+    tokens = tokenizer(("[IMG]", "[IMG_BREAK]", "[IMG_END]"), "[IMG]")
+    config = hf.Mistral3Config(
+        vision_config=hf.PixtralVisionConfig(**SMALL, image_size=SIDE, patch_size=14),
+        text_config=hf.MistralConfig(**text(tokens), head_dim=16),
+        image_token_index=tokens.convert_tokens_to_ids("[IMG]"),
+        spatial_merge_size=2,
+    )
+    processor = hf.PixtralProcessor(
+        image_processor=hf.PixtralImageProcessor(size={"longest_edge": SIDE}, patch_size={"height": 14, "width": 14}),
+        tokenizer=tokens,
+        patch_size=14,
+        spatial_merge_size=2,
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.Mistral3ForConditionalGeneration(config), processor)
+
+
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "qwen2_5_vl": tiny_vlm.write,
     "qwen2_vl": qwen2_vl,
     "qwen3_vl": qwen3_vl,
+    "qwen3_5": qwen3_5,
     "gemma3": gemma3,
+    "gemma4": gemma4,
+    "internvl_hf": internvl,
+    "llama_vision": mllama,
+    "mistral3_vl": mistral3,
     "llava_hf": llava_onevision,
     "idefics2": idefics2,
+    "huggingface": tiny_vlm.write,
+    "async_hf_model": tiny_vlm.write,
 }
 """An adapter of lmms-eval's -> what writes a model of its family."""
 

@@ -51,7 +51,7 @@ globalThis.Reelbench = (() => {
     const split = [g.split, g.subset, g.asked, own].filter(Boolean).join(", ");
     const judgedBy = g.judge === benchmarks.get(g.benchmark).judge ? "authors’ judge" : g.judge;
     const judge = g.judge && `${judgedBy}, ${promptsName(g.judge_prompts)}`;
-    return [split, judge, g.version > 1 && `version ${g.version}`].filter(Boolean).join(" · ");
+    return [split, judge, g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
   const apart = (row) => ["baseline", "human", "community"].includes(row.source);

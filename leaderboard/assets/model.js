@@ -200,7 +200,7 @@
     const url = R.safeUrl(row.url),
       result = run.result;
     const said = ["setting", "frames", "times", "asked", "parameters", "organisation", "released", "licence", "trained_on"];
-    const beside = ["unscored", "stated_score", "calibrated", "calibration", "blind", "unreadable", "stated", "rejudged"];
+    const beside = ["unscored", "stated_score", "calibrated", "calibration", "blind", "unreadable", "stated", "stated_by", "rejudged"];
     const rests = ["readers", "judge_asked", "data"];
     const cost = ["tokens_in", "tokens_out", "seconds", "judge_cost"];
     const pairs = [...said, ...beside, ...rests, ...cost]

@@ -77,8 +77,8 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
         cache = Path(kept) / "judge.sqlite"
         others = tuple(replace(other, cache=cache) for other in judge.others)
         notes: list[str] = []
-        asking = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
-        scored = aggregation.score(spec, items, overlap=False, judge=asking)
+        ask = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
+        scored = aggregation.score(spec, items, overlap=False, judged=ask(spec, items))
     if not scored.counts.scored:
         raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")
     for line in notes:

@@ -11,18 +11,8 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
-from reelbench.cli.judging import (
-    Budget,
-    Concurrency,
-    JudgeEstimate,
-    JudgeUrl,
-    Price,
-    Prompts,
-    budget_of,
-    price_of,
-    takes_judge,
-)
-from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, reports_status, strata, takes
+from reelbench.cli.judging import JudgeEstimate, budget_of, price_of, takes_judge
+from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.registry.home import home
@@ -70,11 +60,11 @@ def rejudge_options(
         typer.Option(metavar="N", help="Ask each result's judge again about N items, and report the agreement."),
     ] = None,
     rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
-    judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = CONCURRENCY,
-    judge_prompts: Prompts = "reelbench",
-    judge_budget: Budget = None,
-    judge_price: Price = None,
+    judge_url: Annotated[str | None, option("judge", "--judge-url")] = None,
+    judge_concurrency: Annotated[int, option("judge", "--judge-concurrency")] = CONCURRENCY,
+    judge_prompts: Annotated[str, option("judge", "--judge-prompts")] = "reelbench",
+    judge_budget: Annotated[str | None, option("judge", "--judge-budget")] = None,
+    judge_price: Annotated[str | None, option("judge", "--judge-price")] = None,
 ) -> "Rejudge | None":
     """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
@@ -104,6 +94,17 @@ def add(
     ],
     *,
     store: Store,
+    account: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who handed it in; default: it is the board's maintainers' own.")
+    ] = None,
+    as_maintainer: Annotated[
+        bool,
+        typer.Option(
+            "--as-maintainer",
+            help="Take it whoever filed the model first; of a copy of your own results dataset also who filed what "
+            "when, the rows without samples and the names.",
+        ),
+    ] = False,
     as_json: Json = False,
     spread: "Workers",
     about: "About | None",
@@ -115,14 +116,15 @@ def add(
     """
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import withheld
-    from reelbench.registry.errors import InputError
+    from reelbench.leaderboard.trust import Filing
 
-    brought = withheld.bring(run_dir, store)
+    brought = list(withheld.bring(run_dir, store, believed=as_maintainer))
     for file in brought:
-        console.note(f"brought: {file}")
-    if brought and not any(run_dir.rglob("result.json")):
+        console.note(f"brought: {file}" if as_maintainer else f"left: {file} (--as-maintainer brings a board's own)")
+    if brought and as_maintainer and not any(run_dir.rglob("result.json")):
         return
-    done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
+    filing = Filing(account, as_maintainer)
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:

@@ -11,7 +11,7 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
 from reelbench.registry.errors import InputError
-from reelbench.registry.records import MetricValue
+from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["markdown", "latex"]
@@ -154,6 +154,7 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
         f"{unscored} unscored" if (unscored := facts("unscored")) else "",
         f"{videos} videos" if (videos := facts("videos")) else "",
         f"as stated: {stated}" if (stated := facts("stated")) else "",
+        f"words of {account}" if (account := facts("stated_by")) and (entry.note or entry.about != About()) else "",
         f"intervals: {made}" if (made := facts("intervals")) else "",
         "data unstated" if facts("data") == "unstated" else "",
         "questions not stated" if _may_differ(board, entry) else "",
@@ -184,7 +185,10 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
         name += "".join(f" ({mark})" for mark in _marks(board, entry))
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
-    return f"### {inert(spec.title)}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
+    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    return f"### {inert(spec.title)}, {inert(group.label)}{listed}\n\n" + "".join(
+        f"| {' | '.join(row)} |\n" for row in lines
+    )
 
 
 def _tex(text: str) -> str:
@@ -226,7 +230,8 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
 
     units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
     intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
-    caption = f"{spec.title}, {group.label}: {units}."
+    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    caption = f"{spec.title}, {group.label}{listed}: {units}."
     caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
     caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
     notes = "; ".join(

@@ -1,47 +1,32 @@
 """What a user says of a model or its answers and no run can show, declared once for the commands that take it."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from reelbench.cli.families import ANSWERS, MODEL
-from reelbench.cli.option_groups import takes
+from reelbench.cli.option_groups import option, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.records import About
     from reelbench.tasks.score import RunMetadata
 
-Facts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--about",
-        metavar="FILE|FACT=VALUE",
-        help="A fact of the model (setting, trained_on, parameters, organisation, released, licence, links, frames, "
-        "revision), e.g. parameters=7B, or a YAML file of them. Repeat it; a fact overrides the file.",
-        rich_help_panel=MODEL,
-    ),
-]
-
-
-def _fact(name: str, metavar: str | None = None) -> Any:  # noqa: ANN401 - typer's own
-    return typer.Option(f"--{name}", metavar=metavar, hidden=True, rich_help_panel=MODEL)
+_model, _answers = partial(option, "model"), partial(option, "answers")
 
 
 def about_options(
     *,
-    about: Facts = None,
+    about: Annotated[list[str] | None, _model("--about")] = None,
     setting: Annotated[
-        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None, _fact("setting")
+        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None, _model("--setting")
     ] = None,
-    trained_on: Annotated[list[str] | None, _fact("trained-on", "NAME")] = None,
-    parameters: Annotated[str | None, _fact("parameters", "N")] = None,
-    organisation: Annotated[str | None, _fact("organisation", "NAME")] = None,
-    released: Annotated[str | None, _fact("released", "DATE")] = None,
-    licence: Annotated[str | None, _fact("licence", "TEXT")] = None,
-    link: Annotated[list[str] | None, _fact("link", "URL")] = None,
-    revision: Annotated[str | None, _fact("revision", "TEXT")] = None,
+    trained_on: Annotated[list[str] | None, _model("--trained-on")] = None,
+    parameters: Annotated[str | None, _model("--parameters")] = None,
+    organisation: Annotated[str | None, _model("--organisation")] = None,
+    released: Annotated[str | None, _model("--released")] = None,
+    licence: Annotated[str | None, _model("--licence")] = None,
+    link: Annotated[list[str] | None, _model("--link")] = None,
+    revision: Annotated[str | None, _model("--revision")] = None,
 ) -> "About | None":
     """Return the facts of the model, or None; InputError where it is not what its field takes.
 
@@ -84,37 +69,14 @@ def about_options(
 
 
 takes_about = takes("about", about_options)
-"""Gives a command these options; it takes their outcome as its argument `about`."""
-
-
-Model = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        help="Name of the model; default: the file's name without suffix.",
-        rich_help_panel=ANSWERS,
-    ),
-]
-Frames = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPEC",
-        help="Frames that it was shown, e.g. uniform:32; default: unknown.",
-        rich_help_panel=ANSWERS,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help='Other conditions of the answers, e.g. "web search".', rich_help_panel=ANSWERS),
-]
-Url = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Address of a page on the answers or the model.", rich_help_panel=ANSWERS),
-]
 
 
 def metadata_options(
-    *, model: Model = None, frames: Frames = None, label: Label = None, url: Url = None
+    *,
+    model: Annotated[str | None, _answers("--model")] = None,
+    frames: Annotated[str | None, _answers("--frames")] = None,
+    label: Annotated[str | None, _answers("--label")] = None,
+    url: Annotated[str | None, _answers("--url")] = None,
 ) -> "RunMetadata":
     """Return them; InputError where the frames are no sampling."""
     from reelbench.tasks.score import RunMetadata
@@ -123,4 +85,3 @@ def metadata_options(
 
 
 takes_metadata = takes("metadata", metadata_options)
-"""Gives a command these options; it takes their outcome as its argument `metadata`."""

@@ -156,21 +156,23 @@ class Command(_Parsed, TyperCommand):
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments; for an option that others use say ours, and refuse one value too many."""
-        if not ctx.resilient_parsing:
-            given = [arg.partition("=")[0] for arg in before_dashes(args)]
-            self._refuse_doubles(given)
-            self._answer_guesses(given, _words(ctx))
-            for value, hint in GUESSED_VALUES.get(_words(ctx), {}).items():
-                if value in args:
-                    raise InputError(f"{_words(ctx)} writes no {value}: {hint}")
-        return super().parse_args(ctx, args)
-
-    def _answer_guesses(self, given: list[str], words: str) -> None:
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        words, given = _words(ctx), [arg.partition("=")[0] for arg in before_dashes(args)]
+        for parameter in self.params:  # of an option that takes one value the last would count without a word
+            single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
+            if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
+                hint = f"; {_ONE_FILE}" if parameter.name == "predictions" else ""
+                raise InputError(f"{option_of(parameter)} is given twice; give it once{hint}")
         mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
         for option in given:
             hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
             if hint := hints.get(words) or hints.get(words.partition(" ")[0]) or hints.get(""):
                 raise InputError(f"{words} has no {option}: {hint}")
+        for value, hint in GUESSED_VALUES.get(words, {}).items():
+            if value in args:
+                raise InputError(f"{words} writes no {value}: {hint}")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
@@ -203,23 +205,14 @@ class Command(_Parsed, TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(records)
         if shared:
+            mine = {option for parameter in self.params for option in parameter.opts}
+            lines = []
+            for name, count in shared.items():
+                named = [option for option in FAMILIES[name].main if option in mine]
+                more = f", and {count - len(named)} more" if count > len(named) else ""
+                lines.append((name, f"{', '.join(named)}{more}: {FAMILIES[name].about}"))
             with formatter.section("Shared with other commands, whole in `reelbench help NAME`"):
-                formatter.write_dl([(name, self._family(name, count)) for name, count in shared.items()])
-
-    def _refuse_doubles(self, given: list[str]) -> None:
-        """Raise InputError where an option that takes one value is given two: the last would count without a word."""
-        for parameter in self.params:
-            single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
-            if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                hint = f"; {_ONE_FILE}" if parameter.name == "predictions" else ""
-                raise InputError(f"{option_of(parameter)} is given twice; give it once{hint}")
-
-    def _family(self, name: str, count: int) -> str:
-        """Return the line of a family of options that this command takes."""
-        mine = {option for parameter in self.params for option in parameter.opts}
-        named = [option for option in FAMILIES[name].main if option in mine]
-        more = f", and {count - len(named)} more" if count > len(named) else ""
-        return f"{', '.join(named)}{more}: {FAMILIES[name].about}"
+                formatter.write_dl(lines)
 
     def format_epilog(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
         """Write the examples as they are typed, each on a line of its own however long it is."""
@@ -303,7 +296,7 @@ def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[s
 
 
 def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=\.)\s|\n\n", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
+    return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
 
 
 def shown_argument(argument: "_click.Parameter") -> str:
@@ -314,11 +307,7 @@ def shown_argument(argument: "_click.Parameter") -> str:
 
 def shown_option(option: str) -> str:
     """Return an option's names with its value in our words, in the place of Typer's types."""
-    return _TYPE.sub(_metavar, option)
-
-
-def _metavar(shown: re.Match[str]) -> str:
-    return " " + (shown[1] if "|" in shown[1] else _METAVARS.get(shown[1], "TEXT"))
+    return _TYPE.sub(lambda shown: f" {shown[1] if '|' in shown[1] else _METAVARS.get(shown[1], 'TEXT')}", option)
 
 
 def _words(ctx: "_click.Context") -> str:

@@ -32,6 +32,7 @@ from reelbench.cli.option_groups import (
     Split,
     chosen,
     given,
+    option,
     reports_status,
     strata,
 )
@@ -51,28 +52,7 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
-
-Names = Annotated[
-    list[str],
-    typer.Argument(help="Benchmarks or tasks (rextime_mini).", autocompletion=task_names),
-]
-Frames = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPEC",
-        help="Frames that the model is shown: as images, or with as=clip as one video of exactly these; native "
-        f"sends the whole video. Default: REELBENCH_FRAMES, else {_FRAMES}.",
-    ),
-    Kind.FRAMES,
-]
-SampledAnswers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPEC",
-        help="Answers to each question, of which the first is scored and all are kept for `ace`: sample:K,t=T. "
-        "Default: REELBENCH_CANDIDATES.",
-    ),
-]
+_option = partial(option, "ask")
 
 
 @takes_judge
@@ -85,20 +65,16 @@ SampledAnswers = Annotated[
 @reports_status
 def ask(
     context: typer.Context,
-    names: Names,
+    names: Annotated[list[str], typer.Argument(help="Benchmarks or tasks (rextime_mini).", autocompletion=task_names)],
     *,
-    frames: Frames = None,
+    frames: Annotated[str | None, _option("--frames"), Kind.FRAMES] = None,
     split: Split = None,
     data: Data = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first N questions of each benchmark."), Kind.LIMIT
-    ] = None,
+    limit: Annotated[int | None, _option("--limit"), Kind.LIMIT] = None,
     per: Per = None,
-    candidates: SampledAnswers = None,
+    candidates: Annotated[str | None, _option("--candidates")] = None,
     label: run_options.Label = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Output folder; each benchmark's result gets a folder in it.")
-    ] = None,
+    output: Annotated[Path | None, _option("--output")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_overlap: NoOverlap = False,

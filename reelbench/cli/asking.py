@@ -3,14 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import CachePatience, served, takes
+from reelbench.cli.option_groups import CachePatience, option, takes
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -27,49 +25,24 @@ if TYPE_CHECKING:
     from reelbench.registry.records import PresetRecord
     from reelbench.tasks.earlier import EarlierResult
 
-_PANEL = families.LANGUAGE_MODEL
-_AGAIN = families.AGAIN
-
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--llm",
-        metavar="[ROLE=]MODEL[@URL]",
-        help="Model, by its server's name for it; ROLE=MODEL sets one role's model (repeat).",
-        rich_help_panel=_PANEL,
-    ),
-]
-RetryUnread = Annotated[
-    bool, typer.Option("--retry-unread", help="Where every cached reply was unreadable, ask again, up to 3 times.")
-]
-LlmBatch = Annotated[
-    bool,
-    typer.Option(
-        "--llm-batch",
-        help="Use the server's Batch API, at its lower price; rerun to collect replies and send the next requests.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Url = Annotated[str | None, served("llm", "url", _PANEL)]
-Concurrency = Annotated[int, served("llm", "concurrency", _PANEL)]
-Limit = Annotated[str | None, served("llm", "budget", _PANEL)]
-Price = Annotated[str | None, served("llm", "price", _PANEL)]
-Extra = Annotated[str | None, served("llm", "extra", _PANEL)]
-Timeout = Annotated[float, served("llm", "timeout", _PANEL)]
+_asking, _llm, _questions = (partial(option, group) for group in ("asking", "llm", "questions"))
+
+RetryUnread = Annotated[bool, _asking("--retry-unread")]
+LlmBatch = Annotated[bool, _llm("--llm-batch")]
 
 
 def llm_options(
     *,
-    llm: Models = None,
-    llm_url: Url = None,
-    llm_concurrency: Concurrency = CONCURRENCY,
-    llm_budget: Limit = None,
-    llm_price: Price = None,
-    llm_extra: Extra = None,
-    llm_timeout: Timeout = TIMEOUT,
+    llm: Annotated[list[str] | None, _llm("--llm")] = None,
+    llm_url: Annotated[str | None, _llm("--llm-url")] = None,
+    llm_concurrency: Annotated[int, _llm("--llm-concurrency")] = CONCURRENCY,
+    llm_budget: Annotated[str | None, _llm("--llm-budget")] = None,
+    llm_price: Annotated[str | None, _llm("--llm-price")] = None,
+    llm_extra: Annotated[str | None, _llm("--llm-extra")] = None,
+    llm_timeout: Annotated[float, _llm("--llm-timeout")] = TIMEOUT,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
@@ -99,26 +72,6 @@ def llm_options(
 
 
 takes_llm = takes("llm", llm_options)
-"""Gives a command the model's options; it takes their outcome as its argument `llm`."""
-
-
-MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-tokens", metavar="N", min=1, help="Maximum tokens of an answer, with its reasoning."),
-]
-Thinking = Annotated[
-    bool,
-    typer.Option("--thinking", help="For a model that reasons first: 32,768 tokens, no temperature."),
-]
-
-
-Preset = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Use the settings that the model's owners state (`reelbench presets`).",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +109,12 @@ class OutputLimit:
         return replace(model, extra=extra | dict(model.extra), max_tokens=limit), preset
 
 
-def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False, preset: Preset = None) -> OutputLimit:
+def limit_options(
+    *,
+    max_tokens: Annotated[int | None, _asking("--max-tokens")] = None,
+    thinking: Annotated[bool, _asking("--thinking")] = False,
+    preset: Annotated[str | None, _asking("--preset")] = None,
+) -> OutputLimit:
     """Return what was given."""
     if preset is None:
         return OutputLimit(max_tokens, thinking)
@@ -166,34 +124,6 @@ def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False, p
 
 
 takes_output_limit = takes("output_limit", limit_options)
-"""Gives a command these options; it takes their outcome as its argument `output_limit`."""
-
-
-Ids = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Only these questions: one id per line, or JSON Lines with `id`. With --from the result's other "
-        "answers stay; without it the new result is partial.",
-        rich_help_panel=_AGAIN,
-    ),
-]
-Only = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHICH",
-        help="Only these questions of --from, into a new result: cut_off, refused, unscored (for any reason), "
-        "unreadable, disagree (two results differ: give --from twice, the first one's answers stay), or other-judge "
-        "(with `ask`: judge again where the judge replied under an unusual id).",
-        rich_help_panel=_AGAIN,
-    ),
-]
-From = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--from", metavar="RESULT", help="Folder of the result that --only and --ids refer to.", rich_help_panel=_AGAIN
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +139,12 @@ class QuestionChoice:
         return self.ids is not None or self.earlier is not None
 
 
-def question_choice(*, ids: Ids = None, only: Only = None, earlier_folder: From = None) -> QuestionChoice:
+def question_choice(
+    *,
+    ids: Annotated[Path | None, _questions("--ids")] = None,
+    only: Annotated[str | None, _questions("--only")] = None,
+    earlier_folder: Annotated[list[Path] | None, _questions("--from")] = None,
+) -> QuestionChoice:
     """Return which questions are meant; InputError where the options don't go together."""
     folders = earlier_folder or []
     if ids is None and only is None and not folders:
@@ -230,25 +165,13 @@ def question_choice(*, ids: Ids = None, only: Only = None, earlier_folder: From 
 
 
 takes_questions = takes("chosen_questions", question_choice)
-"""Gives a command these options; it takes their outcome as its argument `chosen_questions`."""
 
 
 def keeping_options(
     *,
-    kept: Annotated[
-        bool,
-        typer.Option("--kept", help="Take kept answers as they are, whoever gave them.", rich_help_panel=_AGAIN),
-    ] = False,
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Ask all anew; kept answers stay, and count no more.", rich_help_panel=_AGAIN),
-    ] = False,
-    no_recheck: Annotated[
-        bool,
-        typer.Option(
-            "--no-recheck", help="Where all is kept, don't ask one question once more.", rich_help_panel=_AGAIN
-        ),
-    ] = False,
+    kept: Annotated[bool, _questions("--kept")] = False,
+    fresh: Annotated[bool, _questions("--fresh")] = False,
+    no_recheck: Annotated[bool, _questions("--no-recheck")] = False,
 ) -> "Keeping":
     """Return what is done with answers that are kept."""
     if kept and fresh:
@@ -259,17 +182,12 @@ def keeping_options(
 
 
 takes_kept = takes("keeping", keeping_options)
-"""Gives a command these options; it takes their outcome as its argument `keeping`."""
 
 
 def runs_options(
     *,
-    runs: Annotated[
-        int, typer.Option("--runs", min=1, metavar="N", help="Ask all N times; each run has answers of its own.")
-    ] = 1,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="Sent with every request: S, S + 1, … of each run.")
-    ] = None,
+    runs: Annotated[int, _asking("--runs")] = 1,
+    seed: Annotated[int | None, _asking("--seed")] = None,
 ) -> "Runs":
     """Return how often all is asked."""
     from reelbench.methods.runs import Runs
@@ -278,7 +196,6 @@ def runs_options(
 
 
 takes_runs = takes("repeats", runs_options)
-"""Gives a command these options; it takes their outcome as its argument `repeats`."""
 
 
 def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:

@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli.option_groups import Data, Split, takes
+from reelbench.cli.option_groups import Data, Split, option, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.methods.candidates import Answers, CandidateSet
-    from reelbench.tasks.score import RunMetadata
+    from reelbench.methods.candidates import CandidateSet
+    from reelbench.tasks.score import Answers, RunMetadata
 
 ACE_FILE = "ace.json"
+_option = partial(option, "candidates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +26,9 @@ class CandidateSource:
     run: Annotated[
         Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")
     ] = None
-    candidates: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
-        ),
-    ] = None
-    benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Benchmark or task that the candidates answer.")
-    ] = None
-    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own.")] = None
+    candidates: Annotated[Path | None, _option("--candidates")] = None
+    benchmark: Annotated[str | None, _option("--benchmark")] = None
+    references: Annotated[Path | None, _option("--references")] = None
     split: Split = None
     data: Data = None
 
@@ -65,7 +59,6 @@ class CandidateSource:
 
 
 takes_candidates = takes("source", CandidateSource)
-"""Gives a command these options; it takes their outcome as its argument `source`."""
 
 
 def numbers(text: str | None) -> Sequence[int | None]:

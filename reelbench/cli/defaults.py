@@ -75,21 +75,25 @@ def files() -> tuple[Path, ...]:
 
 
 def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
-    """Return the files' defaults of a command's options.
+    """Return the files' defaults of a command's options: its own table's before its families'.
 
     Raises:
         InputError: A file is no TOML, or says what no command takes.
     """
     given: dict[str, Default] = {}
     untrusted: list[str] = []
+    own = words.replace(" ", ".")
+    options = {_option(part): part for part in command.params if part.param_type_name == "option"}
     for file in files():
-        document = _read(file)
-        _understood(file, document, known())  # all of it, whichever command this is
-        for table, parameter, value in _entries(document, words, command):
-            if _left_alone(file, parameter):
-                untrusted.append(f"[{table}] {_option(parameter)}")
-            elif not _in_environment(parameter):
-                given.setdefault(parameter.name or "", Default(value, file))
+        for entry in sorted(entries(file, known), key=lambda entry: entry.table != own):
+            parameter = options.get(entry.option)
+            if parameter is None or entry.table not in (own, family_of(parameter)):
+                continue
+            idle = _idle(file, parameter)
+            if idle == UNTRUSTED:
+                untrusted.append(f"[{entry.table}] {entry.option}")
+            elif not idle:
+                given.setdefault(parameter.name or "", Default(entry.value, file))
     return Defaults(given, tuple(untrusted))
 
 
@@ -105,10 +109,14 @@ class Entry:
 
 def entries(file: Path, known: "Known") -> list[Entry]:
     """Return a file's entries, in its order; InputError where it is no TOML, or says what no command takes."""
-    return _understood(file, _read(file), known())
+    import tomllib  # not at every start: most folders have no such file
 
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:  # of TOML, of characters, of a number with more digits than Python reads
+        raise InputError(f"{file}: not valid TOML: {error}") from None
+    commands = known()
 
-def _understood(file: Path, document: dict[str, Any], commands: "Mapping[str, _click.Command]") -> list[Entry]:
     def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
         for name, value in content.items():
             if isinstance(value, dict):
@@ -141,58 +149,18 @@ def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Com
     )
 
 
-def _idle(file: Path, parameter: "_click.Parameter") -> str:
-    if _left_alone(file, parameter):
-        return UNTRUSTED
-    variable = _in_environment(parameter)
-    return f"{variable} is set" if variable else ""
-
-
 UNTRUSTED = (
     "a folder's file sets frames, languages, formats, columns, rows and limits alone; "
     f"the rest goes into {NAME} of ~/.config/reelbench"
 )
 
 
-def _read(file: Path) -> dict[str, Any]:
-    import tomllib  # not at every start: most folders have no such file
-
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # of TOML, of characters, of a number with more digits than Python reads
-        raise InputError(f"{file}: not valid TOML: {error}") from None
-
-
-def _entries(
-    document: dict[str, Any], words: str, command: "_click.Command"
-) -> "Iterator[tuple[str, _click.Parameter, Any]]":
-    """Yield table, parameter and value of what the command takes: its own table's first, then its families'."""
-    own: Any = document
-    for word in words.split():
-        own = own.get(word, {}) if isinstance(own, dict) else {}
-    parameters = {
-        _option(parameter): parameter for parameter in command.params if parameter.param_type_name == "option"
-    }
-    if isinstance(own, dict):
-        for name, value in own.items():
-            if name in parameters:
-                yield words.replace(" ", "."), parameters[name], value
-    for family in FAMILIES:
-        table = document.get(family, {})
-        for name, value in table.items() if isinstance(table, dict) else ():
-            if name in parameters and family_of(parameters[name]) == family and family != words:
-                yield family, parameters[name], value
-
-
-def _left_alone(file: Path, parameter: "_click.Parameter") -> bool:
-    """Whether a file that came with the folder says what only the user may."""
-    return file.parent == Path() and not getattr(parameter, "kind", Kind.OWN).of_a_folder
-
-
-def _in_environment(parameter: "_click.Parameter") -> str | None:
-    """Return the variable that sets an option here, or None."""
+def _idle(file: Path, parameter: "_click.Parameter") -> str:
+    """Why a file's value doesn't count: it came with the folder and only the user may say it, or a variable is set."""
+    if file.parent == Path() and not getattr(parameter, "kind", Kind.OWN).of_a_folder:
+        return UNTRUSTED
     setting = _ENVIRONMENT.get(parameter.name or "")
-    return setting.name if setting is not None and setting.is_set else None
+    return f"{setting.name} is set" if setting is not None and setting.is_set else ""
 
 
 def _option(parameter: "_click.Parameter") -> str:

@@ -215,10 +215,10 @@ def _benchmarks() -> dict[str, object]:
     from importlib.metadata import entry_points
 
     from reelbench.registry import discovery
-    from reelbench.registry.data import presence
+    from reelbench.registry.media import library
 
-    here = {name: presence.find_local(spec) for name, spec in discovery.specs().items()}
-    lines: dict[str, object] = {name: f"data: {found.data}; media: {found.media}" for name, found in here.items()}
+    here = {name: library.present(spec) for name, spec in discovery.specs().items()}
+    lines: dict[str, object] = {name: f"data: {data}; media: {media}" for name, (data, media) in here.items()}
     ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
     return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}
 

@@ -9,13 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer import _click
 
-JUDGE = "Judge"
-LANGUAGE_MODEL = "Language model"
-ANSWERS = "What the result says of the answers"
-MODEL = "What the result says of the model"
-AGAIN = "Some questions only"
-SWEEP = "Several settings"
-TABLE = "A table of ids and texts"
 SOURCES = "Rules for sources"
 CUTS = "Cuts between ratings"
 GATES = "Gates"

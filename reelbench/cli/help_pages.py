@@ -21,31 +21,24 @@ def show_help(
 ) -> None:
     """Show a family of options, or a command's help."""
     top = context.find_root()
-    if not words:
-        console.write(f"{top.get_help()}\n\n{_families(top)}")
-    elif words[0] in FAMILIES and len(words) == 1:
+    words = words or []
+    if len(words) == 1 and words[0] in FAMILIES:
         console.write(_page(words[0], top))
-    else:
-        console.write(_command_help(words, top))
-
-
-def _families(top: "_click.Context") -> str:
-    formatter = top.make_formatter()
-    with formatter.section("Families of options, each whole in `reelbench help NAME`"):
-        formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
-    return formatter.getvalue().rstrip()
-
-
-def _command_help(words: list[str], top: "_click.Context") -> str:
-    context = top
+        return
+    shown = top
     for word in words:
-        command = getattr(context.command, "commands", {}).get(word)
+        command = getattr(shown.command, "commands", {}).get(word)
         if command is None:
             raise InputError(
                 f"help: no command {' '.join(words)!r}, and no family of options; those are {', '.join(FAMILIES)}"
             )
-        context = command.make_context(word, [], parent=context, resilient_parsing=True)
-    return context.get_help()
+        shown = command.make_context(word, [], parent=shown, resilient_parsing=True)
+    console.write(shown.get_help())
+    if not words:
+        formatter = top.make_formatter()
+        with formatter.section("Families of options, each whole in `reelbench help NAME`"):
+            formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
+        console.write(f"\n{formatter.getvalue().rstrip()}")
 
 
 def _page(name: str, top: "_click.Context") -> str:

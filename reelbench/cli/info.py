@@ -15,30 +15,23 @@ if TYPE_CHECKING:
 def list_benchmarks(*, as_json: Json = False) -> None:
     """List the benchmarks, their tasks, and which data is here."""
     from reelbench.registry import discovery
-    from reelbench.registry.data import presence
+    from reelbench.registry.media import library
 
-    found = {spec.id: (spec, presence.find_local(spec)) for spec in discovery.specs().values()}
+    found = {spec.id: (spec, *library.present(spec)) for spec in discovery.specs().values()}
     if as_json:
-        console.write_json(
-            {
-                name: {
-                    "title": spec.title,
-                    "tasks": [t.name for t in spec.tasks],
-                    "data": here.data,
-                    "media": here.media,
-                }
-                for name, (spec, here) in found.items()
-            },
-            indent=1,
-        )
+        listed = {
+            name: {"title": spec.title, "tasks": [task.name for task in spec.tasks], "data": data, "media": media}
+            for name, (spec, data, media) in found.items()
+        }
+        console.write_json(listed, indent=1)
         return
-    for name, (spec, here) in found.items():
+    for name, (spec, data, media) in found.items():
         tasks = [task.name for task in spec.tasks if not task.only]
         parts = len(spec.tasks) - len(tasks)
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
         console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
-        console.write(f"    data   {here.data}")
-        console.write(f"    media  {here.media}")
+        console.write(f"    data   {data}")
+        console.write(f"    media  {media}")
 
 
 def path() -> None:
@@ -60,10 +53,11 @@ def info(
 
     It asks no network and fetches nothing.
     """
-    from reelbench.registry.data import loading, presence
+    from reelbench.registry.data import loading
+    from reelbench.registry.media import library
 
     spec, split, _ = loading.named(name)
-    here = presence.find_local(spec)
+    data, media = library.present(spec)
     facts: dict[str, Any] = {
         "id": spec.id,
         "title": spec.title,
@@ -78,8 +72,8 @@ def info(
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": spec.judge.suggested if spec.judge else None,
         "tasks": [task.name for task in spec.tasks],
-        "data": here.data,
-        "media": here.media,
+        "data": data,
+        "media": media,
         **_example(spec),
     }
     if as_json:

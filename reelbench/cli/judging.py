@@ -3,140 +3,65 @@
 import json
 import shlex
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-import typer
-
-from reelbench.cli import console, families
-from reelbench.cli.option_groups import CachePatience, Json, served, takes
+from reelbench.cli import console
+from reelbench.cli.option_groups import CachePatience, Json, option, takes
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
-    from reelbench.judges.presets import JudgePreset
 
-_PANEL = families.JUDGE
+_judge = partial(option, "judge")
 
-
-JudgeModel = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        metavar="MODEL[@URL][,…]",
-        help="Judge open answers with MODEL; several, comma-separated, form a panel.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Preset = Annotated[
-    str | None,
-    typer.Option(
-        "--judge-preset",
-        metavar="NAME",
-        help="Instead of --judge: an open judge from `reelbench judge presets` (unvalidated).",
-        rich_help_panel=_PANEL,
-    ),
-]
-NoJudge = Annotated[
-    bool,
-    typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL),
-]
-JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
-Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
-Votes = Annotated[int, typer.Option("--judge-votes", metavar="K", help="Replies per score.", rich_help_panel=_PANEL)]
-Rule = Annotated[
-    str,
-    typer.Option(
-        "--judge-vote-rule",
-        metavar="RULE",
-        help="majority, mean, median; of a panel, mean or median.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Prompts = Annotated[
-    str,
-    typer.Option("--judge-prompts", metavar="SET", help="reelbench, official, or a file.", rich_help_panel=_PANEL),
-]
-Budget = Annotated[str | None, served("judge", "budget", _PANEL)]
-Price = Annotated[str | None, served("judge", "price", _PANEL)]
-Prices = Annotated[
-    Path | None,
-    typer.Option(
-        "--judge-prices",
-        metavar="FILE",
-        help="Price list of models, JSON in LiteLLM's format.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Batch = Annotated[
-    bool,
-    typer.Option(
-        "--judge-batch",
-        help="Use the Batch API; rerun to collect.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Temperature = Annotated[
-    str,
-    typer.Option(
-        "--judge-temperature",
-        metavar="T",
-        help="auto (as the prompt set says), none (for reasoning models), or a number.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
-Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
-Retry = Annotated[
-    bool,
-    typer.Option("--retry-unscored", help="Ask again where no reply was readable.", rich_help_panel=_PANEL),
-]
-
-JudgeEstimate = Annotated[
-    bool,
-    typer.Option(
-        "--judge-estimate",
-        help="Estimate calls, tokens, cost and time; ask no model.",
-        rich_help_panel=_PANEL,
-    ),
-]
+JudgeEstimate = Annotated[bool, _judge("--judge-estimate")]
 
 
 def judge_options(
     *,
-    judge: JudgeModel = None,
-    judge_preset: Preset = None,
-    no_judge: NoJudge = False,
-    judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = CONCURRENCY,
-    judge_votes: Votes = 1,
-    judge_vote_rule: Rule = "majority",
-    judge_prompts: Prompts = "reelbench",
-    judge_budget: Budget = None,
-    judge_price: Price = None,
-    judge_prices: Prices = None,
-    judge_batch: Batch = False,
-    judge_temperature: Temperature = "auto",
-    judge_extra: Extra = None,
-    judge_timeout: Timeout = TIMEOUT,
-    retry_unscored: Retry = False,
+    judge: Annotated[str | None, _judge("--judge")] = None,
+    judge_preset: Annotated[str | None, _judge("--judge-preset")] = None,
+    no_judge: Annotated[bool, _judge("--no-judge")] = False,
+    judge_url: Annotated[str | None, _judge("--judge-url")] = None,
+    judge_concurrency: Annotated[int, _judge("--judge-concurrency")] = CONCURRENCY,
+    judge_votes: Annotated[int, _judge("--judge-votes")] = 1,
+    judge_vote_rule: Annotated[str, _judge("--judge-vote-rule")] = "majority",
+    judge_prompts: Annotated[str, _judge("--judge-prompts")] = "reelbench",
+    judge_budget: Annotated[str | None, _judge("--judge-budget")] = None,
+    judge_price: Annotated[str | None, _judge("--judge-price")] = None,
+    judge_prices: Annotated[Path | None, _judge("--judge-prices")] = None,
+    judge_batch: Annotated[bool, _judge("--judge-batch")] = False,
+    judge_temperature: Annotated[str, _judge("--judge-temperature")] = "auto",
+    judge_extra: Annotated[str | None, _judge("--judge-extra")] = None,
+    judge_timeout: Annotated[float, _judge("--judge-timeout")] = TIMEOUT,
+    retry_unscored: Annotated[bool, _judge("--retry-unscored")] = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
-    preset = _preset(judge_preset, judge)
+    preset = None
+    if judge_preset is not None:
+        from reelbench.judges import presets as of_judges
+
+        if judge is not None:
+            raise InputError("--judge and --judge-preset: give one of them")
+        preset = of_judges.judge_preset(judge_preset)
+        unmeasured = "nobody has measured how far it agrees with people or with others"
+        console.note(f"judge preset {judge_preset} is unvalidated: {unmeasured}")
     model = judge or (preset and preset.model) or settings.JUDGE.get() or None
     if no_judge or model is None:
         return None
-    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
-
     temperature, extra = _temperature(judge_temperature), extra_of("--judge-extra", judge_extra)
     if preset is not None:
         temperature = preset.temperature if temperature == "auto" else temperature
         extra = {**preset.extra, **extra}
     if judge_price and judge_prices:
         raise InputError("--judge-price and --judge-prices: give one of them")
+    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+
     return JudgeOptions.named(
         model,
         url=judge_url or default_url(),
@@ -158,22 +83,6 @@ def judge_options(
 
 
 takes_judge = takes("judge", judge_options)
-"""Gives a command the judge's options; it takes their outcome as its argument `judge`."""
-
-
-def _preset(name: str | None, judge: str | None) -> "JudgePreset | None":
-    """Return the preset that was named, and say that nobody has validated it."""
-    if name is None:
-        return None
-    from reelbench.judges.presets import judge_preset
-
-    if judge is not None:
-        raise InputError("--judge and --judge-preset: give one of them")
-    preset = judge_preset(name)
-    console.note(
-        f"judge preset {name} is unvalidated: nobody has measured how far it agrees with people or with others"
-    )
-    return preset
 
 
 def _temperature(text: str) -> float | Literal["auto", "none"]:

@@ -1,15 +1,17 @@
 """Options that several commands share; groups of them are taken as one argument.
 
-A group is declared as the fields of a dataclass or, where it becomes something else, as a function's parameters.
+A group is declared as the fields of a dataclass or, where it becomes something else, as a function's parameters; the
+words of its options stand in `options.json`.
 """
 
-import builtins
 import functools
 import inspect
+import json
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -65,25 +67,26 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
+_GROUPS: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_bytes())
+
+
+def option(group: str, name: str) -> Any:  # noqa: ANN401 - typer's own
+    """Return an option as an annotation takes it, with its panel and its words in `options.json`."""
+    return typer.Option(name, rich_help_panel=_GROUPS[group].get("panel"), **_GROUPS[group]["options"][name])
+
+
+_shared = partial(option, "shared")
+
 TaskName = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one."), Kind.ROWS]
-Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
-Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
-Engine = Annotated[
-    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
-]
-NoOverlap = Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR."), Kind.FORMAT]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results)."), Kind.FORMAT]
-Per = Annotated[
-    str | None,
-    typer.Option(
-        "--per",
-        metavar="FIELD=N",
-        help="Instead: N questions of each label of a field (locale=10); the same ones in every command.",
-    ),
-    Kind.ROWS,
-]
+Split = Annotated[str | None, _shared("--split"), Kind.ROWS]
+Data = Annotated[Path | None, _shared("--data")]
+Store = Annotated[Path, _shared("--store")]
+Engine = Annotated[str, _shared("--engine")]
+NoOverlap = Annotated[bool, _shared("--no-overlap"), Kind.FORMAT]
+Json = Annotated[bool, _shared("--json"), Kind.FORMAT]
+Per = Annotated[str | None, _shared("--per"), Kind.ROWS]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.FORMAT]
+CachePatience = Annotated[float, option("asking", "--cache-patience")]
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":
@@ -98,32 +101,6 @@ def strata(per: str | None, **other: object) -> "Strata | None":
     return Strata.parse(per)
 
 
-CachePatience = Annotated[
-    float,
-    typer.Option(
-        "--cache-patience",
-        metavar="S",
-        help="Seconds to wait if the reply database (REELBENCH_CACHE) is unreachable.",
-    ),
-]
-
-_SERVED = {
-    "url": ("URL", "OpenAI-compatible server; default OPENAI_BASE_URL."),
-    "concurrency": ("N", "Maximum concurrent calls."),
-    "budget": ("LIMIT", "Maximum calls (500) or dollars ($2.50)."),
-    "price": ("IN,OUT", "Dollars per million prompt and completion tokens."),
-    "extra": ("JSON", 'Sent with every request, e.g. {"reasoning_effort": "low"}.'),
-    "timeout": ("S", "Maximum seconds for one call."),
-}
-"""What every command that asks a served model may be told, whatever the model is for: name -> value and help."""
-
-
-def served(prefix: str, name: str, panel: str) -> Any:  # noqa: ANN401 - typer's own
-    """Return the option `--PREFIX-NAME` of a served model, as an annotation takes it."""
-    metavar, text = _SERVED[name]
-    return typer.Option(f"--{prefix}-{name}", metavar=metavar, help=text, rich_help_panel=panel)
-
-
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that puts the keyword parameters of `group` in the place of a command's parameter `argument`.
 
@@ -133,55 +110,45 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
     is one option, for both.
     """
     options = inspect.signature(group).parameters
-    hints = get_type_hints(group, include_extras=True, localns=_Anything()) if options else {}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command)
-        shared = options.keys() & (signature.parameters.keys() - {argument})
+        taken = inspect.signature(command).parameters
+        shared = options.keys() & (taken.keys() - {argument})
 
-        @functools.wraps(command)
         def wrapper(*args: Any, **given: Any) -> None:  # noqa: ANN401 - whatever the command takes
             group_given = {name: given[name] for name in options if name in given}
             given = {name: value for name, value in given.items() if name in shared or name not in options}
             return command(*args, **given, **{argument: group(**group_given)})
 
-        parameters = [
-            part
-            for name, parameter in signature.parameters.items()
-            for part in (
-                [option for key, option in options.items() if key not in shared] if name == argument else (parameter,)
-            )
-        ]
-        wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        annotations = {name: hint for name, hint in command.__annotations__.items() if name != argument}
-        wrapper.__annotations__ = annotations | {name: hints[name] for name in options}
-        return wrapper
+        parameters: list[inspect.Parameter] = []
+        for name, parameter in taken.items():
+            own = [option for key, option in options.items() if key not in shared]
+            parameters += own if name == argument else [parameter]
+        return _declared(wrapper, command, parameters)
 
     return decorate
 
 
-StatusFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File to update with the progress (JSON).",
-    ),
-]
+def _declared(
+    wrapper: Callable[..., None], command: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """Make `wrapper` a command as `command` is, but for its parameters."""
+    functools.update_wrapper(wrapper, command)
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return wrapper
 
 
 def reports_status(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command whose work is long the option `--status-file`, which `app.Command` takes for itself."""
-    signature = inspect.signature(command)
-    option = inspect.Parameter("status_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=StatusFile)
+    annotation = Annotated[Path | None, _shared("--status-file")]
+    option = inspect.Parameter("status_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    @functools.wraps(command)
     def wrapper(*args: Any, status_file: Path | None = None, **given: Any) -> None:  # noqa: ANN401 - the command's
         del status_file
         return command(*args, **given)
 
-    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = command.__annotations__ | {option.name: StatusFile}
-    return wrapper
+    return _declared(wrapper, command, [*inspect.signature(command).parameters.values(), option])
 
 
 def given(context: typer.Context, *, only: str = "") -> list[str]:
@@ -214,10 +181,3 @@ ChoiceT = TypeVar("ChoiceT", "FrameSampling", "Candidates", "Answering")
 def chosen(spec: str | None, kind: type[ChoiceT]) -> ChoiceT | None:
     """Return the choice of an option's spec, or of the environment where the option was not given."""
     return kind.parse(spec) if spec is not None else kind.from_environment()
-
-
-class _Anything(dict[str, Any]):
-    """A name space for hints that name types imported for checking only (a group's return type)."""
-
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401
-        return getattr(builtins, name, object)

@@ -1,17 +1,18 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, families
+from reelbench.cli import console
 from reelbench.cli.about import takes_about, takes_metadata
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, reports_status, takes
+from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
-    from reelbench.tasks.score import Evaluation, Options, Outcome, RunMetadata
+    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, RunMetadata
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
-_TABLE = families.TABLE
+_score = partial(option, "score")
 _FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
@@ -35,60 +36,32 @@ _FILL_IN = "fill in the column prediction, and leave out rows without an answer:
 class FileOptions:
     """What is scored from files, as it was typed."""
 
-    predictions: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
-            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
-        ),
-    ] = None
-    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None
-    looked: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="LOG",
-            help="Log of `frames serve`: what an agent looked at for its answers.",
-            rich_help_panel=families.ANSWERS,
-        ),
-    ] = None
+    predictions: Annotated[str | None, _score("--predictions")] = None
+    references: Annotated[Path | None, _score("--references")] = None
+    looked: Annotated[Path | None, option("answers", "--looked")] = None
     split: Split = None
     data: Data = None
-    id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE), Kind.COLUMNS
-    ] = None
-    text_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE), Kind.COLUMNS
-    ] = None
+    id_column: Annotated[str | None, option("table", "--id-column"), Kind.COLUMNS] = None
+    text_column: Annotated[str | None, option("table", "--text-column"), Kind.COLUMNS] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What is scored of an lmms-eval run, as it was typed."""
 
-    run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None
-    task: Annotated[list[str] | None, typer.Option(help="With --run: only this task (repeat).")] = None
-    answering: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="With --run: how to compare the options' likelihood in `_options` tasks (options:norm=sum).",
-        ),
-    ] = None
+    run: Annotated[Path | None, _score("--run")] = None
+    task: Annotated[list[str] | None, _score("--task")] = None
+    answering: Annotated[str | None, _score("--answering")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
-    by: Annotated[
-        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet."), Kind.FORMAT
-    ] = None
+    by: Annotated[str | None, _score("--by"), Kind.FORMAT] = None
     as_json: Json = False
     quiet: Quiet = False
-    strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated."), Kind.FORMAT
-    ] = False
+    strict: Annotated[bool, _score("--strict/--no-strict"), Kind.FORMAT] = False
 
 
 @takes_about
@@ -108,21 +81,12 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Output folder for result.json and samples.jsonl; with --template, the file.")
-    ] = None,
+    tags: Annotated[Path | None, _score("--tags")] = None,
+    output: Annotated[Path | None, _score("--output")] = None,
     shown: ShowOptions,
     no_overlap: NoOverlap = False,
-    log: Annotated[str | None, typer.Option(metavar="WHERE", help="Also log the result's numbers to wandb.")] = None,
-    template: Annotated[
-        bool,
-        typer.Option(
-            "--template",
-            help="Write an empty table to fill in: CSV, or the format of --output's suffix.",
-            rich_help_panel=_TABLE,
-        ),
-    ] = False,
+    log: Annotated[str | None, _score("--log")] = None,
+    template: Annotated[bool, option("table", "--template")] = False,
     judge_estimate: JudgeEstimate = False,
     metadata: "RunMetadata",
     about: "About | None",
@@ -136,7 +100,7 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
-    from reelbench.tasks.score import Options
+    from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
     if template:
@@ -159,7 +123,9 @@ def score(
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        answers = _answers(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        of_file = evaluation(answers, options)
+        evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
         if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
@@ -208,7 +174,7 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
         raise InputError(f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}")
 
 
-def _of_file(
+def _answers(
     name: str | None,
     files: FileOptions,
     of_run: RunOptions,
@@ -217,9 +183,9 @@ def _of_file(
     metadata: "RunMetadata",
     options: "Options",
     output: Path | None,
-) -> "Evaluations":
+) -> "Answers":
     from reelbench.tasks.predictions import Columns
-    from reelbench.tasks.score import resolve_predictions, score_files
+    from reelbench.tasks.score import read_answers, resolve_predictions
     from reelbench.tasks.submissions import Inputs
 
     if name is None or files.predictions is None:
@@ -235,8 +201,7 @@ def _of_file(
     columns = Columns(files.id_column, files.text_column)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
-    evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
-    return iter([(evaluation, output or home() / "results" / evaluation.name)])
+    return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
 
 
 def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from reelbench.tasks.lmms import process
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from reelbench.pages.plots import Mark
     from reelbench.tasks.score import Options, Outcome
 
 SWEEP_FILE = "sweep.json"
@@ -115,21 +115,15 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
         raise InputError(
             f"--frames {spec!r}: a sweep needs a sampling of N frames: uniform:N, keyframe:N or window:START-END,N"
         )
-    return [_frames(pattern, count) for count in sorted({int(part) for part in parts})]
-
-
-def _frames(pattern: FrameSampling, count: int) -> Step:
-    # Parsed again, so that a number too large for a spec is refused here.
-    without = FrameSampling(kind="none", subs=pattern.subs)
-    wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
-    return Step(
-        f"frames-{count}",
-        f"frames {wanted}",
-        str(count),
-        {"frames": count, "sampling": str(wanted)},
-        at=math.log2(count + 1),
-        sampling=wanted,
-    )
+    steps = []
+    for count in sorted({int(part) for part in parts}):
+        # Parsed again, so that a number too large for a spec is refused here.
+        without = FrameSampling(kind="none", subs=pattern.subs)
+        wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
+        says = {"frames": count, "sampling": str(wanted)}
+        at = math.log2(count + 1)
+        steps.append(Step(f"frames-{count}", f"frames {wanted}", str(count), says, at=at, sampling=wanted))
+    return steps
 
 
 def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[Step]]:
@@ -143,6 +137,12 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
         raise InputError(f"--sweep {given!r}: not KEY=A,B,C with each value once, e.g. reasoning_effort=low,high")
     option = "--gen_kwargs" if key.startswith(_GENERATION) else "--model_args"
     name = key.removeprefix(_GENERATION)
+
+    def given_too(arguments: Arguments, value: str) -> Arguments:
+        others = (process.option_value(arguments, option) or "").split(",")
+        kept = [part for part in others if part and part.partition("=")[0].strip() != name]
+        return process.replaced(arguments, option, ",".join([*kept, f"{name}={value}"]))
+
     return key, [
         Step(
             f"{key}-{re.sub(r'[^A-Za-z0-9._-]+', '-', value)[:60]}",
@@ -150,16 +150,10 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
             value,
             {"setting": {key: value}},
             sampling=sampling,
-            change=lambda arguments, value=value: _with(arguments, option, name, value),
+            change=partial(given_too, value=value),
         )
         for value in parts
     ]
-
-
-def _with(arguments: Arguments, option: str, name: str, value: str) -> Arguments:
-    given = (process.option_value(arguments, option) or "").split(",")
-    kept = [part for part in given if part and part.partition("=")[0].strip() != name]
-    return process.replaced(arguments, option, ",".join([*kept, f"{name}={value}"]))
 
 
 def of_languages(languages: Sequence[str], translations: Path, sampling: FrameSampling | None) -> list[Step]:
@@ -279,58 +273,42 @@ def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
+    """Write the points, and draw each task's first metric against the setting: all, and the labels of `by` apart."""
+    from reelbench.pages.plots import Mark, frames_mark, lines
+
     write_json(output / SWEEP_FILE, _document(rows))
     for task, points in by_task(rows).items():
+        metric = first_metric(points)
+        if metric is None:
+            continue
         for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
-            drawn = _drawn(wanted.axis, points, by)
-            if drawn is not None:
+            series = {
+                label: [
+                    frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
+                    if "frames" in row
+                    else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
+                    for row, value in values
+                ]
+                for label, values in _lines(points, metric.name, by).items()
+                if values
+            }
+            if series:
+                head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
+                drawn = lines(*head, series, wanted.axis, (metric.high - metric.low) / 10)
                 write_text(output / f"sweep_{name}.svg", drawn)
-
-
-def _drawn(axis: str, rows: list[dict[str, Any]], by: str | None) -> str | None:
-    from reelbench.pages.plots import lines
-
-    metric = first_metric(rows)
-    if metric is None:
-        return None
-    series = {
-        name: marks
-        for name, values in _lines(rows, metric.name, by).items()
-        if (marks := [_mark(row, value) for row, value in values])
-    }
-    if not series:
-        return None
-    range_of_metric = metric.high - metric.low
-    return lines(
-        f"{rows[0]['task']} · {rows[0]['model']}",
-        f"{metric.title}, {metric.in_unit.label}",
-        series,
-        axis,
-        range_of_metric / 10,
-    )
 
 
 def _lines(
     rows: list[dict[str, Any]], metric: str, by: str | None
 ) -> dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]:
     """Return the points of each line with their value of a metric; one line without a name where `by` is None."""
-    labels = [""] if by is None else sorted({label for row in rows for label in row["breakdowns"].get(by, {})})
-    values = {
-        label: [(row, row["metrics"] if by is None else row["breakdowns"].get(by, {}).get(label, {})) for row in rows]
-        for label in labels
-    }
-    return {
-        label: [(row, metrics[metric]) for row, metrics in some if metrics.get(metric, {}).get("value") is not None]
-        for label, some in values.items()
-    }
-
-
-def _mark(row: dict[str, Any], value: dict[str, Any]) -> "Mark":
-    from reelbench.pages.plots import Mark, frames_mark
-
-    if "frames" in row:
-        return frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
-    return Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
+    found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for row in rows:
+        for label, metrics in ({"": row["metrics"]} if by is None else row["breakdowns"].get(by, {})).items():
+            points = found.setdefault(label, [])
+            if metrics.get(metric, {}).get("value") is not None:
+                points.append((row, metrics[metric]))
+    return dict(sorted(found.items()))
 
 
 def _tables(wanted: Sweep, rows: list[dict[str, Any]]) -> "Iterator[Table]":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,79 +52,49 @@ class CheckReport:
 
 
 def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()) -> CheckReport:
-    """Look at a split's annotations, at the videos of `wanted`, and at upstream.
+    """Look at a split's annotations (or the user's own `data`), at the videos of keys `wanted`, and at upstream.
 
-    Args:
-        spec: The benchmark.
-        split: One of its splits.
-        data: The user's own annotations.
-        wanted: Media keys of the rows.
-
-    Raises:
-        InputError: The split is unknown, or what the user named as data isn't there.
+    InputError where the split is unknown, or what the user named as data isn't there.
     """
     annotations = sources.present(spec, split, data)
     library = media.Library(spec, split, data)
     verified = fetch.VerifiedFiles(media.fetched_root(spec))
-    here: list[str] = []
-    missing: list[str] = []
-    broken: list[tuple[str, Path, str]] = []
-    keys = list(dict.fromkeys(wanted))
-    found: list[Path | None] = []
-    for key in keys:
-        try:
-            found.append(library.find({"video": key}))
-        except InputError:
-            found.append(None)
+    found: dict[str, Path] = {}
+    for key in wanted:
+        with suppress(InputError):
+            if (path := library.find({"video": key})) is not None:
+                found[key] = path
 
-    def why_broken(path: Path | None) -> str | None:
-        if path is None:
-            return None
+    def looked_at(path: Path) -> tuple[str | None, float | None]:
         size = path.stat().st_size
         if (before := verified.size(path)) is not None and size and size != before:
-            return f"{size} bytes, and {before} when it was fetched"
-        return playable.broken(path)
+            return f"{size} bytes, and {before} when it was fetched", None
+        reason = playable.broken(path)
+        return reason, playable.seconds(path) if reason is None else None
 
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
-        reasons = list(pool.map(why_broken, found))
-        whole = [path for path, reason in zip(found, reasons, strict=True) if path is not None and reason is None]
-        lengths = list(pool.map(playable.seconds, whole))
-    for key, path, reason in zip(keys, found, reasons, strict=True):
-        if path is None:
-            missing.append(key)
-        elif reason is not None:
-            broken.append((key, path, reason))
-        else:
-            here.append(key)
+        states = dict(zip(found, pool.map(looked_at, found.values()), strict=True))
+    # Annotations and videos may be of one repository.
+    own = annotations is not None and annotations.kind == "local"
+    source = spec.splits[split].source
+    asked = [
+        _repository(source.repo_id, source.revision) if isinstance(source, HubFile) and not own else None,
+        _url(source.url) if isinstance(source, UrlFile) and not own else None,
+    ]
+    for place in spec.media:
+        if not place.splits or split in place.splits:
+            asked.append(_repository(place.location, place.revision) if place.kind == "hub" else None)
+            asked.append(_url(place.location) if place.kind == "archive" else None)
     return CheckReport(
         annotations=annotations,
         problem=None if annotations else sources.how_to_get(spec, split),
-        here=tuple(here),
-        missing=tuple(missing),
-        broken=tuple(broken),
+        here=tuple(key for key, (reason, _) in states.items() if reason is None),
+        missing=tuple(key for key in dict.fromkeys(wanted) if key not in found),
+        broken=tuple((key, found[key], reason) for key, (reason, _) in states.items() if reason is not None),
         looked_in=tuple(library.roots),
-        upstream=tuple(_upstream(spec, split, annotations)),
-        seconds=tuple(length for length in lengths if length is not None),
+        upstream=tuple(state for state in dict.fromkeys(asked) if state is not None),
+        seconds=tuple(length for _, length in states.values() if length is not None),
     )
-
-
-def _upstream(spec: BenchmarkSpec, split: str, annotations: sources.Resolved | None) -> list[Upstream]:
-    found: list[Upstream | None] = []
-    source = spec.splits[split].source
-    users_own = annotations is not None and annotations.kind == "local"
-    if isinstance(source, HubFile) and not users_own:
-        found.append(_repository(source.repo_id, source.revision))
-    elif isinstance(source, UrlFile) and not users_own:
-        found.append(_url(source.url))
-    for place in spec.media:
-        if place.splits and split not in place.splits:
-            continue
-        if place.kind == "hub":
-            found.append(_repository(place.location, place.revision))
-        elif place.kind == "archive":
-            found.append(_url(place.location))
-    # Annotations and videos may be of one repository.
-    return [state for state in dict.fromkeys(found) if state is not None]
 
 
 def _repository(repo_id: str, pinned: str | None) -> Upstream | None:
@@ -138,17 +109,16 @@ def _repository(repo_id: str, pinned: str | None) -> Upstream | None:
 
 
 def _url(url: str) -> Upstream | None:
-    before = download.recorded(download.place(url))
-    if before is None:
+    if (before := download.recorded(download.place(url))) is None:
         return None
+
+    def mark(remote: download.Remote) -> str:
+        return remote.etag or remote.last_modified or f"{remote.size} bytes"
+
     if hub.offline():
-        return Upstream(url, _mark(before), None, None, "not asked, because HF_HUB_OFFLINE is set")
+        return Upstream(url, mark(before), None, None, "not asked, because HF_HUB_OFFLINE is set")
     try:
         now = download.head(url)
     except DataUnavailableError as error:
-        return Upstream(url, _mark(before), None, None, str(error))
-    return Upstream(url, _mark(before), _mark(now), before.differs(now))
-
-
-def _mark(remote: download.Remote) -> str:
-    return remote.etag or remote.last_modified or f"{remote.size} bytes"
+        return Upstream(url, mark(before), None, None, str(error))
+    return Upstream(url, mark(before), mark(now), before.differs(now))

@@ -16,8 +16,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 
 _MOST = 0.98
-_SLACK = 1.02
-"""A span may end a little behind what a file states as its length: by 2 percent and a second."""
+_SLACK = 1.02  # A span may end a little behind what a file states as its length: by 2 percent and a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +28,13 @@ class CheckedSplit:
     problems: list[str]
     files: tuple[Path, ...]
     videos: tuple[Path, ...]
-    notes: tuple[str, ...] = ()
-    """What may be meant otherwise, a line each."""
+    notes: tuple[str, ...] = ()  # what may be meant otherwise, a line each
 
 
 def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     """Check every split of a benchmark that a file declares, its mini rows too; nothing is fetched.
 
-    Args:
-        spec: The benchmark.
-        media: Whether the videos are looked for; spans are held to their lengths where rows or files state them.
+    With `media` the videos are looked for; spans are held to their lengths where rows or files state them.
     """
     prompts.check(spec)
     for split in (*spec.splits, *([MINI] if mini_folder(spec).is_dir() else [])):

@@ -27,6 +27,11 @@ TRIES = 4
 PAUSE_S = 0.5
 """Pause before the second attempt; it doubles from one attempt to the next."""
 _TIMEOUT_S = 30.0
+_HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
+    *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
+    *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
+    *(urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler),
+)
 _BLOCK = 1 << 20
 
 OnBytes = Callable[[int], None]
@@ -70,10 +75,7 @@ class _BrokeOffError(Exception):
 
 
 class _PastEndError(Exception):
-    """The server has no bytes from where the ones here end (status 416)."""
-
-    def __init__(self, headers: Message) -> None:
-        self.headers = headers
+    """The server has no bytes from where the ones here end (status 416); its headers."""
 
 
 def place(url: str) -> Path:
@@ -105,14 +107,8 @@ def download(
     """Download `url` to `path`, continuing a partial download; `path` appears only when whole and verified.
 
     A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if the server's ETag
-    or date says that it is still the same file. What the server stated is kept in `<name>.source.json`.
-
-    Args:
-        url: http or https.
-        path: Where the file is to lie.
-        sha256: Its hash, where known.
-        again: Fetch it though it is here; the old file stays until the new one is whole.
-        on_bytes: Told of progress.
+    or date says that it is still the same file. What the server stated is kept in `<name>.source.json`. With `again` it
+    is fetched though it is here; the old file stays until the new one is whole.
 
     Raises:
         DataUnavailableError: No network, a refusal, a full disk, bytes with another hash, or a file of which nothing
@@ -125,8 +121,29 @@ def download(
     with FileLock(path.with_name(path.name + ".lock")):
         if not again and recorded(path) is not None:
             return path
-        remote = _complete(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
-        digests = _hashes(part)
+        idle = 0
+        while True:
+            before = _size(part)
+            try:
+                remote = _continue(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
+                break
+            except (_BrokeOffError, OSError, http.client.HTTPException) as error:
+                idle = 0 if _size(part) > before else idle + 1
+                full = isinstance(error, OSError) and is_full(error)
+                if idle >= TRIES or full:
+                    why = _reason(error)
+                    what = f"the disk of {part.parent} is full; make room" if full else "check the network"
+                    kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
+                    raise DataUnavailableError(
+                        f"{url}: the download failed ({why}); {what}, try again{kept}"
+                    ) from error
+                time.sleep(PAUSE_S * 2**idle)
+        hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+        with part.open("rb") as file:
+            while block := file.read(_BLOCK):
+                for digest in hashes.values():
+                    digest.update(block)
+        digests = {name: digest.hexdigest() for name, digest in hashes.items()}
         for name, expected in (("sha256", sha256), ("md5", remote.md5)):
             if expected is not None and digests[name] != expected:
                 part.unlink()
@@ -148,24 +165,6 @@ def download(
     return path
 
 
-def _complete(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
-    idle = 0
-    while True:
-        before = _size(part)
-        try:
-            return _continue(url, part, on_bytes, hashed=hashed)
-        except (_BrokeOffError, OSError, http.client.HTTPException) as error:
-            idle = 0 if _size(part) > before else idle + 1
-            full = isinstance(error, OSError) and is_full(error)
-            if idle >= TRIES or full:
-                kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
-                what = f"the disk of {part.parent} is full; make room" if full else "check the network"
-                raise DataUnavailableError(
-                    f"{url}: the download failed ({_reason(error)}); {what}, try again{kept}"
-                ) from error
-            time.sleep(PAUSE_S * 2**idle)
-
-
 def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
     have = _size(part)
     kept = Remote.from_record(read_record(_marks_path(part)) or {})
@@ -173,7 +172,14 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     try:
         response = _open(url, headers=headers)
     except _PastEndError as end:
-        return _ended(part, kept, end.headers)
+        # It was whole already: its download was stopped while it was being verified.
+        (past,) = end.args
+        total = _range(past)[1]
+        now = Remote(None, past.get("ETag"), past.get("Last-Modified"))
+        if have != (total if total is not None else kept.size) or kept.differs(now):
+            part.unlink()
+            raise _BrokeOffError("what was here is not the beginning of the server's file") from None
+        return replace(kept, size=have)
     with response:
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
         if resumed and (not headers or _range(response.headers)[0] != have):
@@ -209,24 +215,18 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     return remote
 
 
-def _ended(part: Path, kept: Remote, headers: Message) -> Remote:
-    """Return the record of a part that was whole already (its download was stopped while it was being verified)."""
-    have, total = _size(part), _range(headers)[1]
-    now = Remote(None, headers.get("ETag"), headers.get("Last-Modified"))
-    if have != (total if total is not None else kept.size) or kept.differs(now):
-        part.unlink()
-        raise _BrokeOffError("what was here is not the beginning of the server's file")
-    return replace(kept, size=have)
-
-
 def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
+    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
+    opener = urllib.request.OpenerDirector()
+    for handler in _HANDLERS:
+        opener.add_handler(handler())
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, method=method, headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})}
     )
     try:
-        response = _opener().open(request, timeout=_TIMEOUT_S)
+        response = opener.open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -240,22 +240,6 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
         response.close()
         raise DataUnavailableError(f"{url}: the server answered {response.status}, which is not a file")
     return response
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPRedirectHandler,
-        urllib.request.HTTPErrorProcessor,
-        urllib.request.UnknownHandler,
-    ):
-        opener.add_handler(handler())
-    return opener
 
 
 def _length(headers: Message) -> int | None:
@@ -277,29 +261,14 @@ def _range(headers: Message) -> tuple[int | None, int | None]:
 
 
 def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
-    headers = response.headers
-    md5 = None
+    headers, md5 = response.headers, None
     # Google Cloud Storage, where CURVE is kept, states hashes in its own header.
     for value in ",".join(headers.get_all("x-goog-hash") or ()).split(","):
         name, _, digest = value.strip().partition("=")
         if name == "md5":
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
-    return Remote(
-        size=size,
-        etag=headers.get("ETag"),
-        last_modified=headers.get("Last-Modified"),
-        md5=md5,
-    )
-
-
-def _hashes(path: Path) -> dict[str, str]:
-    digests = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            for digest in digests.values():
-                digest.update(block)
-    return {name: digest.hexdigest() for name, digest in digests.items()}
+    return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5)
 
 
 def _record_path(path: Path) -> Path:
@@ -315,5 +284,4 @@ def _size(path: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    reason = error.reason if isinstance(error, urllib.error.URLError) else error
-    return first_line(reason)
+    return first_line(error.reason if isinstance(error, urllib.error.URLError) else error)

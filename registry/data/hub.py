@@ -10,7 +10,8 @@ that sets them late is not surprised.
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -71,9 +72,6 @@ def page(repo_id: str) -> str:
     return f"{endpoint()}/datasets/{repo_id}"
 
 
-# --- commits -------------------------------------------------------------------------------------------------------
-
-
 def _record_path(repo_id: str) -> Path:
     return home() / "revisions" / f"datasets--{repo_id.replace('/', '--')}.json"
 
@@ -93,13 +91,8 @@ def recorded_commit(repo_id: str) -> str | None:
 def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False) -> str:
     """Return the 40-hex commit to read: the pinned one, the recorded one, else `main`'s, which is then recorded.
 
-    Args:
-        repo_id: Dataset repository.
-        revision: The spec's commit, or None where the spec knows none.
-        refresh: Resolve `main` anew, and record what it is now (a pinned revision stays).
-
-    Raises:
-        DataUnavailableError: There is no record and the Hub can't be asked.
+    `refresh` resolves `main` anew and records what it is now; a pinned `revision` stays. DataUnavailableError where
+    there is no record and the Hub can't be asked.
     """
     if revision is not None:
         return revision
@@ -148,12 +141,10 @@ def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -
 
     if offline():
         raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
-    try:
+    with _explained(repo_id):
         return HfApi(endpoint=endpoint()).dataset_info(
             repo_id, revision=revision, files_metadata=files_metadata, timeout=_TIMEOUT_S
         )
-    except client_errors() as error:
-        raise explain(error, repo_id) from error
 
 
 def leaderboard(repo_id: str) -> "list[Any] | None":
@@ -163,20 +154,20 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
     """
     from huggingface_hub import HfApi, errors
 
-    if offline():
-        raise explain(errors.OfflineModeIsEnabled(), repo_id)
-    try:
-        return HfApi(endpoint=endpoint()).get_dataset_leaderboard(repo_id, base_model_only=False, timeout=_TIMEOUT_S)
-    except (errors.RepositoryNotFoundError, errors.GatedRepoError) as error:
-        raise explain(error, repo_id) from error
-    except errors.HfHubHTTPError as error:
-        if getattr(error.response, "status_code", None) == 404:  # noqa: PLR2004 - HTTP
-            return None
-        raise explain(error, repo_id) from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataUnavailableError(f"{page(repo_id)}: its leaderboard can't be read ({first_line(error)})") from None
-    except client_errors() as error:
-        raise explain(error, repo_id) from error
+    with _explained(repo_id):
+        if offline():
+            raise errors.OfflineModeIsEnabled
+        try:
+            api = HfApi(endpoint=endpoint())
+            return api.get_dataset_leaderboard(repo_id, base_model_only=False, timeout=_TIMEOUT_S)
+        except errors.HfHubHTTPError as error:
+            known = not isinstance(error, errors.RepositoryNotFoundError | errors.GatedRepoError)
+            if known and getattr(error.response, "status_code", None) == 404:  # noqa: PLR2004 - HTTP
+                return None
+            raise
+        except (KeyError, TypeError, AttributeError) as error:
+            what = f"its leaderboard can't be read ({first_line(error)})"
+            raise DataUnavailableError(f"{page(repo_id)}: {what}") from None
 
 
 def has_leaderboard(repo_id: str) -> bool:
@@ -188,13 +179,8 @@ def check_access(repo_id: str) -> None:
     """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
     from huggingface_hub import HfApi
 
-    try:
+    with _explained(repo_id):
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
-    except client_errors() as error:
-        raise explain(error, repo_id) from error
-
-
-# --- files ---------------------------------------------------------------------------------------------------------
 
 
 def download(
@@ -208,40 +194,27 @@ def download(
 ) -> Path:
     """Download one file of a repository at a commit, or find it in the cache; the only caller of `hf_hub_download`.
 
-    Args:
-        repo_id: The repository.
-        filename: Path in the repository.
-        revision: 40-hex commit. Branches are refused: they move.
-        kind: `dataset` or `space`.
-        folder: Put the file there, at its path in the repository, and not in the client's cache.
-        tqdm_class: Progress bar class handed to the client.
-
-    Returns:
-        The file's path. A file in the cache has been checked against the hash that the Hub stated for it.
-
-    Raises:
-        DataUnavailableError: One line that says why, and what to do.
+    Branches are refused: they move. With a `folder` the file goes there, at its path in the repository, and not into
+    the client's cache; in the cache it is checked against the hash that the Hub stated for it. DataUnavailableError
+    says in one line why it can't be had, and what to do.
     """
     from huggingface_hub import hf_hub_download
 
     if not _COMMIT.fullmatch(revision):
         raise InputError(f"{repo_id}: revision {revision!r} is not a commit (40 hex digits)")
-    try:
-        path = Path(
-            hf_hub_download(
-                repo_id,
-                filename,
-                repo_type=kind,
-                revision=revision,
-                endpoint=endpoint(),
-                cache_dir=cache_dir(),
-                local_dir=folder,
-                local_files_only=offline(),
-                tqdm_class=tqdm_class,
-            )
+    with _explained(repo_id, filename):
+        found = hf_hub_download(
+            repo_id,
+            filename,
+            repo_type=kind,
+            revision=revision,
+            endpoint=endpoint(),
+            cache_dir=cache_dir(),
+            local_dir=folder,
+            local_files_only=offline(),
+            tqdm_class=tqdm_class,
         )
-    except client_errors() as error:
-        raise explain(error, repo_id, filename) from error
+    path = Path(found)
     # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but the length. Where
     # the cache holds copies in place of links there is no such name, and nothing to compare with.
     blob = path.resolve()
@@ -267,24 +240,18 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
     size = path.stat().st_size
     if stated.size is not None and size != stated.size:
         return f"{size} bytes, and the Hub states {stated.size}"
-    if stated.sha256 is not None and (found := file_hash(path, hashlib.sha256())) != stated.sha256:
-        return f"sha256 {found}, and the Hub states {stated.sha256}"
     # Git names a blob by the SHA-1 of its length and bytes.
     blob = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
-    if stated.git_sha1 is not None and (found := file_hash(path, blob)) != stated.git_sha1:
-        return f"git blob id {found}, and the Hub states {stated.git_sha1}"
+    hashes = (("sha256", hashlib.sha256(), stated.sha256), ("git blob id", blob, stated.git_sha1))
+    for name, digest, expected in hashes:
+        if expected is None:
+            continue
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        if digest.hexdigest() != expected:
+            return f"{name} {digest.hexdigest()}, and the Hub states {expected}"
     return None
-
-
-def file_hash(path: Path, digest: Any) -> str:  # noqa: ANN401 - hashlib names no public type
-    """Feed a file's bytes to a `hashlib` object and return its hex digest."""
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-# --- errors --------------------------------------------------------------------------------------------------------
 
 
 def client_errors() -> tuple[type[Exception], ...]:
@@ -300,10 +267,16 @@ def is_cut_off(error: Exception) -> bool:
 
 def _of_http(name: str) -> Iterator[type[Exception]]:
     for library in ("httpx2", "httpx"):
-        try:
+        with suppress(ImportError):
             yield getattr(import_module(library), name)
-        except ImportError:
-            continue
+
+
+@contextmanager
+def _explained(repo_id: str, filename: str | None = None) -> Generator[None]:
+    try:
+        yield
+    except client_errors() as error:
+        raise explain(error, repo_id, filename) from error
 
 
 def explain(error: Exception, repo_id: str, filename: str | None = None) -> DataUnavailableError:
@@ -313,28 +286,27 @@ def explain(error: Exception, repo_id: str, filename: str | None = None) -> Data
     absent = isinstance(error, errors.LocalEntryNotFoundError)
     if absent and not offline() and isinstance(error.__cause__, Exception):
         return explain(error.__cause__, repo_id, filename)
-    local = "not in the cache" + (
-        " and HF_HUB_OFFLINE is set; unset it and fetch once" if offline() else ", and the Hub could not be reached"
-    )
     terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
+    check = "check the address, HF_ENDPOINT and HF_TOKEN"
+    unset = "and HF_HUB_OFFLINE is set; unset it and fetch once"
     texts: dict[type[Exception], str] = {
         errors.GatedRepoError: f"the dataset is gated; {terms}",
-        errors.RepositoryNotFoundError: (
-            "no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN"
-        ),
+        errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
         errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
-        errors.LocalEntryNotFoundError: local,
+        errors.LocalEntryNotFoundError: (
+            f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
+        ),
         errors.EntryNotFoundError: "no such file there",
         errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
     }
     status = getattr(getattr(error, "response", None), "status_code", None)
     text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
-    if text is None and status is not None:
-        refused = status == 401  # noqa: PLR2004 - HTTP
-        again = f"the Hub answered {status}; try again later"
-        text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`" if refused else again
+    if text is None and status == 401:  # noqa: PLR2004 - HTTP
+        text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
+    elif text is None and status is not None:
+        text = f"the Hub answered {status}; try again later"
+    elif text is None and isinstance(error, OSError) and is_full(error):
+        text = "the disk is full; make room, try again"
     elif text is None:
-        full = isinstance(error, OSError) and is_full(error)
-        broke_off = f"could not be reached or broke off ({first_line(error)}); check the network"
-        text = f"{'the disk is full; make room' if full else broke_off}, try again"
+        text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
     return DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}")

@@ -80,13 +80,8 @@ class Repository:
         requests = self.api.get_repo_discussions(
             self.id, repo_type=self.kind, author=me, discussion_type="pull_request", discussion_status="open"
         )
-        mine = [
-            request.num
-            for request in requests
-            if (request.is_pull_request, request.status, request.author) == (True, "open", me)
-            and request.title.startswith(title)
-        ]
-        return max(mine, default=None)
+        own = [request for request in requests if request.is_pull_request and request.title.startswith(title)]
+        return max((request.num for request in own if (request.status, request.author) == ("open", me)), default=None)
 
     def commit(
         self,
@@ -101,16 +96,8 @@ class Repository:
     ) -> str:
         """Change files in one commit onto `head` -> its address; where somebody committed since, nothing is changed.
 
-        A reply that is lost on the way is looked for: what was committed is never called failed.
-
-        Args:
-            head: What was compared with.
-            changes: The files.
-            title: The commit's, and the pull request's.
-            description: Likewise.
-            create: How the repository is made where it is not there yet (`private`, `space_sdk`).
-            revision: Branch; `main` by default.
-            create_pr: Offer a pull request.
+        A reply that is lost on the way is looked for: what was committed is never called failed. `create` says how the
+        repository is made where it is not there yet (`private`, `space_sdk`); `create_pr` offers a pull request.
         """
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 

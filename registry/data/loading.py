@@ -6,7 +6,7 @@ are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -38,18 +38,14 @@ class SplitData:
     split: str
     paths: tuple[Path, ...]
     source: "SourceRecord"
-    task: TaskSpec | None = None
-    """Set where the split was asked for by a task's name, which may be a part of it only."""
+    task: TaskSpec | None = None  # set where the split was asked for by a task's name, which may be a part of it only
 
     def read(self) -> list[rows.Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
-        reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = (
-            partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
-        )
-        where = ", ".join(str(path) for path in self.paths)
-        found = list(
-            rows.checked(self.spec, self.split, reader(self.paths, upstream_split(self.spec, self.split)), where)
-        )
+        upstream = upstream_split(self.spec, self.split)
+        read = partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
+        where = ", ".join(map(str, self.paths))
+        found = list(rows.checked(self.spec, self.split, read(self.paths, upstream), where))
         only = self.task.only if self.task else {}
         part = [row for row in found if all(label in row[facet] for facet, label in only.items())]
         if not part:
@@ -106,13 +102,10 @@ def mini_folder(spec: BenchmarkSpec) -> Path:
 
 
 def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
-    """Find a split's files: a folder or file the user gave, else the pinned Hub or URL source.
+    """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
-    Args:
-        name: A benchmark or one of its tasks (`moviecore_mini`).
-        split: One of its splits, mini ones too; by default the task's, or the benchmark's default one.
-        data: The user's own file or folder.
-        fetch: Whether files that are not here may be fetched; with False nothing reaches for the network.
+    `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini ones too; by default
+    the task's, or the benchmark's default one. Without `fetch` nothing reaches for the network.
 
     Raises:
         InputError: The name or split is unknown, or `data` isn't as expected.
@@ -142,14 +135,9 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
 
 
 def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
-    """Return the benchmark and the split of a name, and the task where it is one with that split.
+    """Return the benchmark and the split of a benchmark's or task's name, and the task where it is one with that split.
 
-    Args:
-        name: A benchmark or one of its tasks; `ID_mini` is its mini data, whatever the tasks are called.
-        split: The split asked for; by default the task's, or the benchmark's default one.
-
-    Raises:
-        InputError: There is neither a benchmark nor a task of that name.
+    `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is nothing of that name.
     """
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):

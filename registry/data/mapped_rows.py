@@ -47,7 +47,20 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str,
         raise InputError(f"{spec.id}: its own reader reads its rows")
     table = [entry for path in paths for entry in tables.read(path)]
     questions = [_Question(spec, mapping, where, number, cells) for number, (where, cells) in enumerate(table, start=1)]
-    form = _form_of(questions, mapping.answer_is) if spec.asks_choice else None
+    form = mapping.answer_is if spec.asks_choice else None
+    if spec.asks_choice and form is None:
+        # The form in which all answers can be read; where some can't be read in any way, the one for most.
+        asked: list[tuple[Options, str]] = []
+        for question in questions:
+            with suppress(InputError):  # said when it is the row's turn
+                asked.append(question.choice)
+        forms = answer_forms(asked)
+        if len(forms) > 1:
+            raise InputError(
+                f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which "
+                "with answer_is"
+            )
+        form = (forms or answer_forms(asked, share=0) or ["letter"])[0]
     places: dict[str, str] = {}
     for question in questions:
         try:
@@ -92,28 +105,30 @@ class _Question:
             row["span"] = self._span()
         for facet in self._spec.facets:
             if facet.in_rows:
-                row[facet.name] = self._labels(facet.name)
+                value = self._value(facet.name)
+                separator = self._mapping.separators.get(facet.name)
+                if separator is not None and isinstance(value, str):
+                    value = [part.strip() for part in value.split(separator)]
+                labels = [
+                    as_text(part, f"{self.where}: {facet.name}") for part in (value if is_array(value) else [value])
+                ]
+                row[facet.name] = [label for label in labels if label]
         for column in self._spec.columns:
             row[column.name] = self._extra_value(column.name, column.dtype)
         return row
 
     def _letter(self, form: AnswerForm) -> str:
         options, answer = self.choice
-        at = READINGS[form](options, answer)
-        if at is None:
-            same = [text for text in options.texts if _plain(text) == _plain(answer)]
-            if len(same) > 1:
-                raise InputError(f"{self.where}: the answer {answer!r} is {len(same)} of its options, which are alike")
-            if _SEVERAL.fullmatch(answer) and form == "letter":
-                raise InputError(
-                    f"{self.where}: the answer {answer!r} names several options; no kind has several right ones: leave "
-                    "such rows out"
-                )
-            listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
-            raise InputError(
-                f"{self.where}: the answer {answer!r} is not one of its options ({listed}), read as {form}"
-            )
-        return LETTERS[at]
+        if (at := READINGS[form](options, answer)) is not None:
+            return LETTERS[at]
+        same = [text for text in options.texts if _plain(text) == _plain(answer)]
+        listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
+        what = f"is not one of its options ({listed}), read as {form}"
+        if len(same) > 1:
+            what = f"is {len(same)} of its options, which are alike"
+        elif _SEVERAL.fullmatch(answer) and form == "letter":
+            what = "names several options; no kind has several right ones: leave such rows out"
+        raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
     def _source(self, name: str) -> str | tuple[str, ...]:
         return self._mapping.columns.get(name, name)
@@ -125,54 +140,46 @@ class _Question:
         if "{" not in source:
             return cell(self._cells, source, self.where)
 
-        def filled(place: re.Match[str]) -> str:
+        def text(place: re.Match[str]) -> str:
             text = as_text(cell(self._cells, place[1], self.where), f"{self.where}: {place[1]}")
             if text is None:
                 raise InputError(f"{self.where}: {place[1]} is empty")
             return text
 
-        return PLACE.sub(filled, source)
+        return PLACE.sub(text, source)
 
     def _text(self, name: str) -> str:
-        text = as_text(self._value(name), f"{self.where}: {_named(name, self._source(name))}")
+        what = f"{self.where}: {_named(name, self._source(name))}"
+        text = as_text(self._value(name), what)
         if not text or not text.strip():
-            raise InputError(f"{self.where}: {_named(name, self._source(name))} is empty")
+            raise InputError(f"{what} is empty")
         return text.strip() if name in {"id", "video"} else text
 
     def _span(self) -> list[float]:
-        columns = self._mapping.columns
-        unit = self._mapping.span_unit
+        columns, unit, factor = self._mapping.columns, self._mapping.span_unit, 1.0
         if "span" in columns:
             value, where = self._value("span"), f"{self.where}: {_named('span', columns['span'])}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
-        if unit == "clock" and not _is_clock(value):
-            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
-        factor = self._factor(unit)
+        match unit:
+            case "clock":
+                if not _is_clock(value):
+                    raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
+            case "frames":
+                fps = self._mapping.fps  # a number, or a column's name
+                stated = fps if is_number_text(fps) else cell(self._cells, fps, self.where)
+                rate = seconds(stated, f"{self.where}: fps")
+                if rate <= 0:
+                    raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
+                factor = 1 / rate
+            case "ratio" | "percent":
+                length = seconds(self._value("duration"), f"{self.where}: duration")
+                factor = length / (100 if unit == "percent" else 1)
+            case "milliseconds":
+                factor = 0.001
+            case "seconds":
+                pass
         return [end * factor for end in read_windows(value, where, "seconds" if unit == "clock" else unit)]
-
-    def _factor(self, unit: SpanUnit) -> float:
-        """Return by what a span's ends become seconds."""
-        if unit == "frames":
-            fps = self._mapping.fps
-            rate = (
-                float(fps) if is_number_text(fps) else seconds(cell(self._cells, fps, self.where), f"{self.where}: fps")
-            )
-            if rate <= 0:
-                raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
-            return 1 / rate
-        if unit in ("ratio", "percent"):
-            length = seconds(self._value("duration"), f"{self.where}: duration")
-            return length / (100 if unit == "percent" else 1)
-        return 0.001 if unit == "milliseconds" else 1.0
-
-    def _labels(self, name: str) -> list[str]:
-        value = self._value(name)
-        separator = self._mapping.separators.get(name)
-        if separator is not None and isinstance(value, str):
-            value = [part.strip() for part in value.split(separator)]
-        labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
-        return [label for label in labels if label]
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         value = self._value(name)
@@ -196,7 +203,8 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     """Return a row's value of a column, or within one (`annotation.question`); InputError where it has none."""
     if name in cells:
         return cells[name]
-    if alike := [column for column in cells if _bare(column) == _bare(name)]:
+    bare = name.replace(" ", "_").casefold()
+    if alike := [column for column in cells if column.replace(" ", "_").casefold() == bare]:
         return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
@@ -205,10 +213,6 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
         value = value[part]
     return value
-
-
-def _bare(name: str) -> str:
-    return name.replace(" ", "_").casefold()
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
@@ -305,8 +309,7 @@ class Options:
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
-    raw: tuple[str, ...]
-    """The texts as they stand."""
+    raw: tuple[str, ...]  # the texts as they stand
 
 
 def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever a cell holds
@@ -385,21 +388,21 @@ def _by_letter(options: Options, answer: str) -> int | None:
     return at if at < len(options.texts) and (same or _plain(letter[3]) == _plain(options.texts[at])) else None
 
 
-def _by_index(options: Options, answer: str, first: int) -> int | None:
-    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
-    return at if 0 <= at < len(options.texts) else None
-
-
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def _by_text(options: Options, answer: str) -> int | None:
-    for texts, wanted in ((options.texts, answer.strip()), (options.raw, answer.strip())):
-        if texts.count(wanted) == 1:
-            return texts.index(wanted)
+    for texts in (options.texts, options.raw):
+        if texts.count(answer.strip()) == 1:
+            return texts.index(answer.strip())
     same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
     return same[0] if len(same) == 1 else None
+
+
+def _by_index(options: Options, answer: str, first: int) -> int | None:
+    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
+    return at if 0 <= at < len(options.texts) else None
 
 
 READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
@@ -428,23 +431,3 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
         if named[form] == most:
             meant.setdefault(places, form)
     return list(meant.values())
-
-
-def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
-    """Return the form in which answers name their options: as stated, else the one in which all of them can be read.
-
-    Where some can't be read in any way it is the one for most; InputError where two ways differ.
-    """
-    if stated is not None:
-        return stated
-    asked: list[tuple[Options, str]] = []
-    for question in questions:
-        with suppress(InputError):  # said when it is the row's turn
-            asked.append(question.choice)
-    forms = answer_forms(asked)
-    if len(forms) > 1:
-        raise InputError(
-            f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which with "
-            "answer_is"
-        )
-    return (forms or answer_forms(asked, share=0) or ["letter"])[0]

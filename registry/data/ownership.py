@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str, dict[str, Any]]
 """A question's id, video, text, and what an answer is compared with (`rows.target`)."""
 
-_PREFIX = 16
-"""Digits of a fingerprint that a run's name of its rows has."""
+_PREFIX = 16  # digits of a fingerprint that a run's name of its rows has
 
 
 def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
@@ -52,17 +51,9 @@ def questions_sha256(
 ) -> str | None:
     """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
 
-    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
-
-    Args:
-        spec: The benchmark.
-        split: The split.
-        source: Where the rows are from; while that is here, all of its rows count, whichever were asked.
-        asked: Id, question, options and target (`rows.target`) of the rows that were asked, which stand for the split
-            where its source is not here; a target is None where it isn't known.
-
-    Returns:
-        The hash; None where a question or an answer isn't known.
+    Whatever file the rows are from, and however its columns are called, equal rows have one hash. While their source is
+    here, all of its rows count; else those that were `asked` (id, question, options and `rows.target`) stand for the
+    split. None where a question or an answer isn't known.
     """
     if (table := _rows_of(spec, split, source)) is not None:
         return rows_questions_sha256(spec, table)
@@ -82,17 +73,13 @@ def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str
 
 
 def _question_sha256(name: str, question: str, options: Sequence[str], target: dict[str, Any]) -> bytes:
-    return _sha256([name, _plain(question), [_plain(option) for option in options], _plain_target(target)])
+    return _sha256([name, _plain(question), [_plain(option) for option in options]], target)
 
 
 def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
-    Args:
-        spec: The benchmark.
-        split: The split that they stand for.
-        source: Where they are from; its file is read again where it is here, so `entries` may be a part of it.
-        entries: The rows of the result.
+    The file of `source` is read again where it is here, so the `entries` of the result may be a part of it.
     """
     declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":
@@ -124,12 +111,9 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iter
 
 def _rows_of(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> Sequence[rows.Row] | None:
     """Return all rows of a source where it is still here, with the bytes that it had; else None."""
-    own = source.location if source.kind == "local" else None
-    for location in dict.fromkeys((own, None)):
-        found = _rows_here(spec.id, split, location, source.fingerprint)
-        if found is not None:
-            return found
-    return None
+    places = dict.fromkeys((source.location if source.kind == "local" else None, None))
+    found = (_rows_here(spec.id, split, place, source.fingerprint) for place in places)
+    return next((rows for rows in found if rows is not None), None)
 
 
 @lru_cache(maxsize=1)
@@ -144,19 +128,16 @@ def _rows_here(name: str, split: str, location: str | None, stated: str) -> Sequ
 
 def _row_sha256(entry: Entry) -> bytes:
     name, video, question, target = entry
-    return _sha256([name, video, _plain(question), _plain_target(target)])
+    return _sha256([name, video, _plain(question)], target)
 
 
-def _sha256(parts: list[Any]) -> bytes:
-    text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _plain_target(target: dict[str, Any]) -> dict[str, Any]:
-    return {
+def _sha256(parts: list[Any], target: dict[str, Any]) -> bytes:
+    right = {
         key: [[float(number) for number in span] for span in value] if key == "spans" else _plain(value)
         for key, value in target.items()
     }
+    text = json.dumps([*parts, right], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _plain(text: str) -> str:

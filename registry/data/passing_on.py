@@ -10,10 +10,7 @@ UNLICENSED = frozenset({"", "other", "unknown"})
 def why_withheld(spec: BenchmarkSpec, split: str | None = None, *, private: bool = False) -> str | None:
     """Why rows, or samples that repeat them, may not be passed on, as a sentence; None where they may.
 
-    Args:
-        spec: The benchmark.
-        split: The split that they are of, where it is one: mini data is ours.
-        private: Whether they go to a place that the user's own people alone can read.
+    Mini data (by their `split`) is ours; what is `private` goes to a place that the user's own people alone can read.
     """
     if split is not None and is_mini(split):
         return None

@@ -27,37 +27,21 @@ _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class DataName:
-    """What a run's rows were and how they were shown: lmms-eval logs it as text, and scoring reads that text.
-
-    Attributes:
-        task: The task's name.
-        fingerprint: The first 16 digits of its source's fingerprint, or `unavailable`.
-        media_missing: Number of rows left out because their video was not here.
-        frames: The frame sampling asked for by the environment; None where it asked for none.
-        encoder: Version of the encoder of stored frames, where the sampling decodes.
-        cues: The first 16 digits of the cues' sha256, where the questions were asked with some.
-        language: The language that the questions were put in; None for their own.
-        translations: The first 16 digits of the sha256 of the questions in it.
-        label: What the user says of how the answers are made.
-        candidates: How many answers the environment asked for, and how; None for one.
-        answering: How the options' scores are compared, where the task has such.
-        data: `own` where the rows are somebody's own and not the owners' of the benchmark.
-        ids: The first 16 digits of the hash of the questions that were asked, where not all were.
-    """
+    """What a run's rows were and how they were shown: lmms-eval logs it as text, and scoring reads that text."""
 
     task: str
-    fingerprint: str
-    media_missing: int = 0
-    frames: str | None = None
-    encoder: str | None = None
-    cues: str | None = None
-    language: str | None = None
-    translations: str | None = None
-    label: str | None = None
-    candidates: str | None = None
-    answering: str | None = None
-    data: str | None = None
-    ids: str | None = None
+    fingerprint: str  # the first 16 digits of its source's, or `unavailable`
+    media_missing: int = 0  # rows left out because their video was not here
+    frames: str | None = None  # the sampling asked for by the environment
+    encoder: str | None = None  # version of the encoder of stored frames, where the sampling decodes
+    cues: str | None = None  # 16 digits of the cues' sha256, where the questions were asked with some
+    language: str | None = None  # that the questions were put in; None for their own
+    translations: str | None = None  # 16 digits of the sha256 of the questions in it
+    label: str | None = None  # what the user says of how the answers are made
+    candidates: str | None = None  # how many answers the environment asked for, and how; None for one
+    answering: str | None = None  # how the options' scores are compared, where the task has such
+    data: str | None = None  # `own` where the rows are somebody's own and not the owners' of the benchmark
+    ids: str | None = None  # 16 digits of the hash of the questions that were asked, where not all were
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -131,6 +115,9 @@ class RowsOnDisk(os.PathLike[str]):
         from reelbench.registry.question_ids import QuestionIds
         from reelbench.registry.translations import Translations
 
+        def text(named: object) -> str | None:
+            return None if named is None else str(named)
+
         data = None
         try:
             source = locate(self.task, fetch=False).source
@@ -150,14 +137,14 @@ class RowsOnDisk(os.PathLike[str]):
             self.task,
             fingerprint,
             self.media_missing,
-            frames=_text(sampling),
+            frames=sampling.in_full if isinstance(sampling, FrameSampling) else text(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
             cues=_digits(_named(Cues.from_environment)) if task is not None and task.reasoned else None,
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
             translations=_digits(translations),
             label=settings.LABEL.get() or None,
-            candidates=_text(_named(Candidates.from_environment)),
-            answering=_text(answering),
+            candidates=text(_named(Candidates.from_environment)),
+            answering=text(answering),
             data=data,
             ids=_digits(_named(QuestionIds.from_environment)),
         )
@@ -189,12 +176,6 @@ def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
         return _INVALID
 
 
-def _text(named: object) -> str | None:
-    return None if named is None else str(named)
-
-
 def _digits(named: Any) -> str | None:  # noqa: ANN401 - anything with a hash
     """Return the first digits of a file's hash, where there is a file."""
-    if named is None or named == _INVALID:
-        return named
-    return named.sha256[:16] if named.sha256 else None
+    return named if named in (None, _INVALID) else (named.sha256 or "")[:16] or None

@@ -31,14 +31,8 @@ class Resolved:
 def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False) -> Resolved:
     """Find the annotation files of a split, fetching them where the spec's source allows it.
 
-    Looked at in this order: `data`, the variable `REELBENCH_DATA_<ID>`, the split's source.
-
-    Args:
-        spec: The benchmark.
-        split: One of its splits.
-        data: A file, or a folder in upstream layout.
-        refresh: Ask upstream anew: take what `main` is now, and download a URL's file again. A pinned commit and the
-            user's own files are as they are.
+    Looked at in this order: `data` (a file, or a folder in upstream layout), the variable `REELBENCH_DATA_<ID>`, the
+    split's source. `refresh` takes what `main` is now, and downloads a URL's file again; a pinned commit stays.
 
     Raises:
         InputError: The split is unknown, or what the user named is not there or holds none of the expected files.
@@ -64,19 +58,19 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         return Resolved((path,), "url", source.url)
     commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
     name = next((name for name in source.filenames if hub.in_cache(source.repo_id, name, commit) is not None), None)
+    copy = f"give a copy with --data or {variable(spec)}"
+    if name is None and hub.offline():
+        raise DataUnavailableError(
+            f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
+            f"unset it and run `reelbench data fetch {spec.id}` once, or {copy}"
+        )
     if name is None:
-        if hub.offline():
-            raise DataUnavailableError(
-                f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
-                f"unset it and run `reelbench data fetch {spec.id}` once, or give a copy with --data or "
-                f"{variable(spec)}"
-            )
         files = hub.list_files(source.repo_id, commit).files
         name = next((name for name in source.filenames if name in files), None)
         if name is None:
             raise DataUnavailableError(
                 f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
-                f"it has {first_of(sorted(files)) or 'nothing'}; give a copy with --data or {variable(spec)}"
+                f"it has {first_of(sorted(files)) or 'nothing'}; {copy}"
             )
     return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)
 
@@ -171,30 +165,28 @@ def how_to_get(spec: BenchmarkSpec, split: str) -> str:
 def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:
     """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
 
-    Looked for at the top, else one or two folders below, as upstream lays its files out.
-
-    Raises:
-        InputError: Nothing is there, none of the names is, or a name is there more than once at one depth.
+    Looked for at the top, else one or two folders below, as upstream lays its files out. InputError where nothing is
+    there, none of the names is, or a name is there more than once at one depth.
     """
     if path.is_file():
         return (path,)
     if not path.is_dir():
         raise InputError(f"{path} (from {origin}): no such file or folder")
-    first = next((file for name in names if (file := _search(path, name, origin)) is not None), None)
+
+    def search(name: str) -> Path | None:
+        if (path / name).is_file():
+            return path / name
+        for depth in ("", "*/", "*/*/"):
+            files = sorted(file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file())
+            if len(files) > 1:
+                several = first_of([str(file.relative_to(path)) for file in files])
+                raise InputError(f"{path} (from {origin}): {name} is there more than once ({several}); name one file")
+            if files:
+                return files[0]
+        return None
+
+    first = next((file for name in names if (file := search(name)) is not None), None)
     if first is None:
         here = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir() if not entry.name.startswith("."))
         raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {first_of(here) or 'nothing'}")
-    return (first, *(file for name in joined if (file := _search(path, name, origin)) is not None))
-
-
-def _search(folder: Path, name: str, origin: str) -> Path | None:
-    if (folder / name).is_file():
-        return folder / name
-    for depth in ("", "*/", "*/*/"):
-        files = sorted(file for file in folder.glob(depth + PurePosixPath(name).name) if file.is_file())
-        if len(files) > 1:
-            several = first_of([str(file.relative_to(folder)) for file in files])
-            raise InputError(f"{folder} (from {origin}): {name} is there more than once ({several}); name one file")
-        if files:
-            return files[0]
-    return None
+    return (first, *(file for name in joined if (file := search(name)) is not None))

@@ -1,7 +1,7 @@
 """Frame sampling: which frames of a video a model is shown, decoded once and delivered to any model.
 
 `sampling` says which frames, `index` lists what a file holds, `decoder` fetches exactly those frames, `clip` writes
-them down with the `sound` beside them, and `store` keeps them so that all questions, ranks, models and retries share
+them down with the sound beside them, and `store` keeps them so that all questions, ranks, models and retries share
 one decode. `take` is the short way for who has a video and a spec.
 """
 
@@ -19,15 +19,9 @@ def take(
 ) -> "StoredFrames":
     """Return a video's frames as files: a clip, or with `as=images` pictures, decoded now or earlier.
 
-    Args:
-        video: A video file.
-        spec: Which frames, as `FrameSampling` reads it: `"uniform:8,size=448,as=images"`.
-        even: Repeat the last frame where their number is odd.
-        store: Where they are kept; the default store if None.
-
-    Returns:
-        `path` or `images`, `timestamps` (s from the video's first frame, one per frame), `audio`, and what else
-        `StoredFrames` says.
+    `spec` is read by `FrameSampling` (`"uniform:8,size=448,as=images"`); `even` repeats the last frame where their
+    number is odd. For what comes back (`path` or `images`, `timestamps` in seconds from the first frame) see
+    `StoredFrames`.
 
     Raises:
         InputError: The spec is not one, or decodes nothing (`none`, `native`).

@@ -12,12 +12,19 @@ from contextlib import ExitStack, closing
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import av
+from av.container import OutputContainer
+from av.error import FFmpegError
 from av.video.frame import VideoFrame
-from av.video.stream import VideoStream
 
-from reelbench.registry.frames.sound import Beside
+from reelbench.registry.errors import first_line
+from reelbench.registry.frames.index import open_container, packets
+
+if TYPE_CHECKING:
+    from av.audio.codeccontext import AudioCodecContext
+    from av.audio.stream import AudioStream
 
 CLOCK = 90_000
 """Ticks per second of a clip's time line."""
@@ -35,7 +42,7 @@ def ticks(rate: float) -> int:
 def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: Path | None = None) -> int:
     """Write prepared pictures, all of one even size, as an mp4 at `rate` frames per second; return how many.
 
-    `sound` is an mp4 whose sound goes beside them, packet by packet (`sound.copy_sound`).
+    `sound` is an mp4 whose sound goes beside them, packet by packet (`copy_sound`).
     """
     lasts = ticks(rate)
     count = 0
@@ -70,6 +77,14 @@ def repeat_last(source: Path, target: Path) -> None:
         pictures = new.add_stream_from_template(old.streams.video[0], opaque=True)
         sound = new.add_stream_from_template(old.streams.audio[0]) if old.streams.audio else None
         last = None
+
+        def copy(packet: av.Packet, *, later: int) -> None:
+            """Write a packet like this one, shown `later` of its own lengths later."""
+            made, lasts = av.Packet(bytes(packet)), packet.duration or 0
+            made.pts = made.dts = (packet.pts or 0) + later * lasts
+            made.duration, made.time_base, made.stream, made.is_keyframe = lasts, packet.time_base, pictures, True
+            new.mux(made)
+
         for packet in old.demux():
             if not packet.size:
                 continue
@@ -78,15 +93,73 @@ def repeat_last(source: Path, target: Path) -> None:
                 new.mux(packet)
                 continue
             last = packet
-            new.mux(_copy(packet, pictures, later=0))
+            copy(packet, later=0)
         if last is not None:
-            new.mux(_copy(last, pictures, later=1))
+            copy(last, later=1)
 
 
-def _copy(packet: av.Packet, stream: VideoStream, *, later: int) -> av.Packet:
-    """Return a packet like this one, shown `later` of its own lengths later."""
-    copy = av.Packet(bytes(packet))
-    lasts = packet.duration or 0
-    copy.pts = copy.dts = (packet.pts or 0) + later * lasts
-    copy.duration, copy.time_base, copy.stream, copy.is_keyframe = lasts, packet.time_base, stream, True
-    return copy
+# --- its sound: the video's own packets, unchanged, on the clip's time line -----------------------------------------
+
+
+def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | None) -> str | None:
+    """Copy the packets of a video's sound into an mp4; return why that can't be done, or None where it is.
+
+    Of several, the sound that a player takes by default. `start` is the clip's beginning on the file's own clock (s):
+    the copy counts from there. Where there is an `end`, only what sounds between the two is copied, and the packet
+    before it, which AAC and MP3 need to decode the first; without one, all there is. Nothing is written where no packet
+    falls in between.
+    """
+    written = 0
+    with open_container(video) as source:
+        stream = cast("AudioStream | None", source.streams.best("audio"))
+        # Whatever PyAV's types say, there may be no codec.
+        if stream is None or cast("AudioCodecContext | None", stream.codec_context) is None:
+            return "its codec is unknown"
+        try:
+            with av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as copy:
+                out = copy.add_stream_from_template(stream)
+                for packet in packets(source, stream):
+                    step = packet.time_base or Fraction(1)
+                    if end is not None:
+                        at = packet.pts if packet.pts is not None else packet.dts
+                        lasts = 2 * (packet.duration or 0)
+                        if at is None or not at < int(end / step) or not at + lasts > int(start / step):
+                            continue
+                    shift = round(start / step)
+                    packet.pts = None if packet.pts is None else packet.pts - shift
+                    packet.dts = None if packet.dts is None else packet.dts - shift
+                    packet.stream = out
+                    copy.mux(packet)
+                    written += 1
+        except (FFmpegError, ValueError) as error:
+            target.unlink(missing_ok=True)
+            return f"{stream.codec_context.name} can't be copied into an mp4 ({first_line(error)})"
+    if not written:
+        target.unlink(missing_ok=True)
+    return None
+
+
+class Beside:
+    """The sound in an mp4, written into a clip packet by packet, each before the picture that follows it."""
+
+    def __init__(self, path: Path, clip: OutputContainer) -> None:
+        self._source = av.open(str(path))
+        stream = self._source.streams.audio[0]
+        self._out = clip.add_stream_from_template(stream)
+        self._clip = clip
+        self._packets = packets(self._source, stream)
+        self._next = next(self._packets, None)
+
+    def until(self, seconds: float | None) -> None:
+        """Write the packets up to a time, or all that are left."""
+        while self._next is not None:
+            at = self._next.dts
+            if seconds is not None and at is not None and at * (self._next.time_base or 1) > seconds:
+                return
+            self._next.stream = self._out
+            self._clip.mux(self._next)
+            self._next = next(self._packets, None)
+
+    def close(self) -> None:
+        """Close the mp4 that the sound comes from."""
+        self._source.close()

@@ -9,6 +9,7 @@ through the file with all threads. Frames are handed on as they come, so memory 
 import itertools
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,17 +18,16 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import av
 import numpy as np
-import numpy.typing as npt
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.frames.clip import copy_sound
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
-from reelbench.registry.frames.reader import DecodingRun, Reader
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
-from reelbench.registry.frames.sound import copy_sound
 from reelbench.registry.workers import allotted
 
 T = TypeVar("T")
@@ -36,8 +36,8 @@ _QUEUED = 4
 _READER_MEMORY = 160e6
 """Bytes that all readers together may take for decoded pictures; a decoder holds some 20 of them."""
 
-_SEEK_COST = 4
-"""A seek costs about as much as decoding this many frames."""
+_SEEK_COST = 4  # A seek costs about as much as decoding this many frames
+_HELD = 8  # pictures that wait for one that is due before them; what comes later still is left out
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,10 @@ class Frame:
 
     @property
     def rgb(self) -> np.ndarray:
-        """The picture as uint8 RGB, (height, width, 3)."""
-        return to_rgb(self.picture).to_ndarray()
+        """The picture as uint8 RGB, (height, width, 3); an untagged one counts as BT.601, as in FFmpeg."""
+        source = Colorspace.ITU709 if self.picture.colorspace == _BT709 else Colorspace.ITU601
+        shown = self.picture.reformat(format="rgb24", src_colorspace=source, dst_colorspace=Colorspace.ITU601)
+        return shown.to_ndarray()
 
 
 class VideoFile:
@@ -73,21 +75,14 @@ class VideoFile:
         except OSError as error:
             raise MediaError(self.path, f"can't be read ({error.strerror})") from None
         deadline = self._deadline(60 + megabytes / 10)
-        self._index = _abandonable(lambda: read_index(self.path, deadline), deadline)
-
-    @property
-    def timeline(self) -> Timeline:
-        """Times and keyframes of all frames."""
-        return self._index.timeline
-
-    @property
-    def info(self) -> FrameIndex:
+        self.info = _abandonable(lambda: read_index(self.path, deadline), deadline)
         """What the file holds."""
-        return self._index
+        self.timeline = self.info.timeline
+        """Times and keyframes of all frames."""
 
     def copy_sound(self, sampling: FrameSampling, target: Path) -> str | None:
-        """Copy the sound of what `sampling` spans into an mp4; see `sound.copy_sound`."""
-        begins, end = self._index.begins, None
+        """Copy the sound of what `sampling` spans into an mp4; see `clip.copy_sound`."""
+        begins, end = self.info.begins, None
         if sampling.kind == "window":
             end = begins + Fraction(sampling.end or 0)
             begins += Fraction(sampling.start or 0)
@@ -107,9 +102,9 @@ class VideoFile:
         except InputError as error:
             raise MediaError(self.path, str(error)) from None
         deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
-        size = sampling.scaled(self._index.width, self._index.height)
+        size = sampling.scaled(self.info.width, self.info.height)
         given = 0
-        for frame in _decoded(self._index, wanted, size, deadline):
+        for frame in _decoded(self.info, wanted, size, deadline):
             given += 1
             yield frame
         if not given:
@@ -171,14 +166,18 @@ def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
         try:
             return waiting.get(timeout=deadline.left() + 1)
         except queue.Empty:
-            if not deadline.left():
-                raise deadline.error() from None
+            deadline.check()
 
 
-# --- the plan ------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Run:
+    """Frames fetched in one go: decoding starts at packet `start`, `wanted` are positions of frames, rising."""
+
+    start: int
+    wanted: tuple[int, ...]
 
 
-def _plan(index: FrameIndex, wanted: np.ndarray) -> list[DecodingRun] | None:
+def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     """Return the runs of frames to decode after a seek each, or None where one pass through the file is cheaper."""
     if index.ordinal:
         return None
@@ -191,7 +190,7 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[DecodingRun] | None:
     seeking = int((last - starts + 1 + _SEEK_COST).sum())
     if seeking >= int(packet.max()) + 1:
         return None
-    return [DecodingRun(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
+    return [_Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
 
 
 def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadline: Deadline) -> Iterator[Frame]:
@@ -199,7 +198,7 @@ def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadl
         return
     runs = _plan(index, wanted)
     threads = max(1, min(allotted(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
-    work = [DecodingRun(0, tuple(wanted.tolist()))] if runs is None else runs
+    work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
     readers = 1 if runs is None else min(threads, len(runs))
     of_each = threads if runs is None else 1
     jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
@@ -213,7 +212,110 @@ def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadl
             job.stopped.set()
 
 
-# --- readers -------------------------------------------------------------------------------------------------------
+class _Reader:
+    """An open file with a decoder, which fetches runs of frames."""
+
+    def __init__(self, index: FrameIndex, threads: int, check: Callable[[], None]) -> None:
+        self._index, self._threads, self._check = index, threads, check
+        self._open()
+
+    def fetch(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
+        """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
+        # A damaged file gives some late, and leaves others out.
+        due, held = deque(run.wanted), dict[int, VideoFrame]()
+        for frame, picture in self._counted(run.wanted) if self._index.ordinal else self._sought(run):
+            if due and frame >= due[0]:
+                held[frame] = picture
+            while due and (due[0] in held or len(held) > _HELD):
+                if (frame := due.popleft()) in held:
+                    yield frame, held.pop(frame)
+        yield from sorted(held.items())
+
+    def _sought(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
+        left = run.wanted
+        # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
+        for earlier in range(2):
+            start = self._index.earlier_start(run.start, earlier)
+            for frame, picture in self._from(start, left):
+                left = tuple(other for other in left if other != frame)
+                yield frame, picture
+            if not left or start == 0:
+                return
+
+    def _from(self, start: int, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
+        index = self._index
+        at = {int(index.pts[index.order[frame]]): frame for frame in wanted}
+        last = int(index.order[list(wanted)].max())
+        for position, packet in self._landed(start):
+            self._check()
+            if position < start:
+                continue
+            if index.droppable:
+                self._context.skip_frame = "DEFAULT" if packet.pts in at else "NONREF"
+            for picture in self._pictures(packet):
+                if picture.pts in at:
+                    yield at.pop(picture.pts), picture
+            if not at:
+                return
+            if position >= last:
+                break
+        for picture in self._pictures(None):
+            if picture.pts in at:
+                yield at.pop(picture.pts), picture
+
+    def _counted(self, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
+        """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
+        count, last = 0, wanted[-1]
+        chosen = frozenset(wanted)
+        for packet in itertools.chain(packets(self.container, self._stream), (None,)):
+            self._check()
+            for picture in self._pictures(packet):
+                if count in chosen:
+                    yield count, picture
+                count += 1
+            if count > last:
+                return
+
+    def _pictures(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
+        try:
+            return self._stream.decode(packet)
+        except (FFmpegError, ValueError):
+            return ()  # damaged: the frames after it may still be good
+
+    def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
+        """Yield (position, packet) from somewhere at or before packet `start`."""
+        for earlier in (0, 1, 4, 16) if start else ():
+            target = self._index.earlier_start(start, earlier)
+            with suppress(FFmpegError):
+                self.container.seek(int(self._index.seek[target]), stream=self._stream, backward=True)
+                self._context.flush_buffers()
+                following = self._numbered(None)
+                first = next(following, None)
+                if first is not None and first[0] <= start:
+                    return itertools.chain([first], following)
+        if self._used:
+            self.container.close()
+            self._open()
+        return self._numbered(-1)
+
+    def _numbered(self, position: int | None) -> Iterator[tuple[int, av.Packet]]:
+        self._used = True
+        for packet in packets(self.container, self._stream):
+            if position is None and packet.pts is not None:
+                found = np.flatnonzero(self._index.pts == packet.pts)
+                position = int(found[0]) if len(found) else None
+            elif position is not None:
+                position += 1
+            if position is not None:
+                yield position, packet
+
+    def _open(self) -> None:
+        self.container = open_container(self._index.path)
+        self._stream = video_stream(self.container, self._index.path)
+        self._context = self._stream.codec_context
+        self._context.thread_count = self._threads
+        self._context.thread_type = "AUTO" if self._threads > 1 else "NONE"
+        self._used = False
 
 
 class _StopError(Exception):
@@ -224,7 +326,7 @@ class _Job:
     """A thread that fetches some runs and hands their frames over through a short queue."""
 
     def __init__(
-        self, index: FrameIndex, runs: Sequence[DecodingRun], size: tuple[int, int], deadline: Deadline, threads: int
+        self, index: FrameIndex, runs: Sequence[_Run], size: tuple[int, int], deadline: Deadline, threads: int
     ) -> None:
         self._index, self._runs, self._size, self._deadline, self._threads = index, runs, size, deadline, threads
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
@@ -255,7 +357,7 @@ class _Job:
 
     def _work(self) -> None:
         try:
-            reader = Reader(self._index, self._threads, self._check)
+            reader = _Reader(self._index, self._threads, self._check)
             try:
                 for run in self._runs:
                     for frame, picture in reader.fetch(run):
@@ -263,7 +365,7 @@ class _Job:
                         self._put(Frame(frame, float(self._index.timeline.timestamps[frame]), upright))
                     self._put(None)
             finally:
-                reader.close()
+                reader.container.close()
         except _StopError:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
@@ -273,8 +375,7 @@ class _Job:
 
 # --- pictures ------------------------------------------------------------------------------------------------------
 
-_BT709 = 1
-"""ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale."""
+_BT709 = 1  # ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale
 _RGB = 0
 
 _FULL = np.arange(256)
@@ -295,12 +396,12 @@ def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> Video
     # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
     # the tag stays; from 17 on it squeezes all, and the tag says so.
     if picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj"):
-        planes = _planes(picture)
+        planes = picture.to_ndarray().astype(np.uint8, copy=False)  # one below the other: (height * 3 / 2, width)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
         picture = VideoFrame.from_ndarray(planes, format="yuv420p")
     if rotation:
-        height, width, planes = picture.height, picture.width, _planes(picture)
+        height, width, planes = picture.height, picture.width, picture.to_ndarray().astype(np.uint8, copy=False)
         chroma = planes[height:].reshape(2, height // 2, width // 2)
         turned = [np.rot90(plane, rotation // 90) for plane in (planes[:height], *chroma)]
         # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
@@ -310,15 +411,3 @@ def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> Video
     picture.colorspace = Colorspace.ITU601 if matrix == _RGB else matrix
     picture.color_range = ColorRange.MPEG
     return picture
-
-
-def to_rgb(picture: VideoFrame) -> VideoFrame:
-    """Return a prepared picture as rgb24; untagged ones count as BT.601, as in FFmpeg."""
-    if picture.colorspace == _BT709:
-        return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU601)
-    return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU601, dst_colorspace=Colorspace.ITU601)
-
-
-def _planes(picture: VideoFrame) -> npt.NDArray[np.uint8]:
-    """Return a yuv420p picture's planes, one below the other: (height * 3 / 2, width)."""
-    return picture.to_ndarray().astype(np.uint8, copy=False)

@@ -18,11 +18,10 @@ from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
 
 from reelbench.registry.errors import MediaError, first_line
-from reelbench.registry.frames.clip import CLOCK
+from reelbench.registry.frames.clip import CLOCK, Beside
 from reelbench.registry.frames.decoder import Frame, VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.sound import Beside
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame

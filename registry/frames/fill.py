@@ -15,11 +15,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
-from reelbench.registry.workers import ENGINES, cluster, imported_ray
+from reelbench.registry.workers import Workers, cluster, imported_ray
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
@@ -43,24 +42,16 @@ def fill(
     store: FrameStore | None = None,
     workers: int | None = None,
 ) -> Iterator[Filled]:
-    """Decode videos into a store; yield each as it is done, in no particular order.
+    """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
 
-    Args:
-        videos: Video files. On a cluster every node must see them, and the store, under the same paths.
-        sampling: Which frames; it must be one that decodes.
-        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
-            machine, or else a new one on it.
-        store: Where to; the default one if None.
-        workers: Videos at once; by default half the cores here, since decoding takes threads of its own, and all that
-            the cluster has.
+    `engine` and `workers` are as in `Workers`, but for the default: half the cores here, since decoding takes threads
+    of its own. On a cluster every node must see the videos, and the store, under the same paths.
 
     Raises:
         InputError: The engine is not one of ours, Ray is not installed, or the sampling decodes nothing.
         ReelbenchError: The cluster can't be reached.
     """
-    if engine not in ENGINES:
-        raise InputError(f"--engine {engine}: not an engine; give {' or '.join(ENGINES)}")
-    bounds.hold("--workers", workers or 0, bounds.WORKERS)
+    Workers(workers, engine)  # refuses what is none
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()

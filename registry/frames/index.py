@@ -71,12 +71,8 @@ class Deadline:
     def check(self) -> None:
         """MediaError once the time is up."""
         if not self.left():
-            raise self.error()
-
-    def error(self) -> MediaError:
-        """Return the error to raise when the time is up."""
-        why = f"decoding took longer than {self._seconds:g} s; the file may be damaged (or raise the time limit)"
-        return MediaError(self.path, why)
+            why = f"decoding took longer than {self._seconds:g} s; the file may be damaged (or raise the time limit)"
+            raise MediaError(self.path, why)
 
 
 @dataclass(frozen=True)
@@ -240,11 +236,11 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             order = shown if len(shown) else np.arange(len(pts))
             order = order[np.argsort(pts[order], kind="stable")]
             times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
-            header = int(stream.frames or 0)
+            header, fps = int(stream.frames or 0), float(stream.average_rate or stream.guessed_rate or 25)
             cut = header > len(pts) + 1
             return FrameIndex(
                 **held,
-                timeline=_timeline(times, keys[order], _fps(stream)),
+                timeline=_timeline(times, keys[order], fps),
                 droppable=_droppable(context.name, context.extradata),
                 pts=pts,
                 seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
@@ -276,7 +272,7 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
             deadline.check()
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
-        fps = _fps(stream)
+        fps = float(stream.average_rate or stream.guessed_rate or 25)
         begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
     if not keys:  # what comes out alone may not do so beside others, in a decoder of several threads
         raise MediaError(path, _NOT_ONE)
@@ -295,10 +291,6 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
         begins=begins,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
-
-
-def _fps(stream: VideoStream) -> float:
-    return float(stream.average_rate or stream.guessed_rate or 25)
 
 
 def _timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:

@@ -106,8 +106,7 @@ class FrameSampling:
     """What `as=` says, if it is there: some deliver pictures unless a clip is asked for."""
     audio: Audio = "drop"
     times: Times = "none"
-    times_given: Times | None = field(default=None, compare=False)
-    """What `times=` says, if it is there."""
+    times_given: Times | None = field(default=None, compare=False)  # what `times=` says, if it is there
     subs: Subs = "none"
 
     @classmethod
@@ -159,6 +158,12 @@ class FrameSampling:
     def stated(self) -> str:
         """The canonical spec with `as=` in any case: what a record has where pictures are the default."""
         return self._spec(form=True)
+
+    @property
+    def in_full(self) -> str:
+        """The spec with what `as=` and `times=` said, so that another process reads the same of it."""
+        spec = self._spec(form=(self.form != "clip" or self.form_given is not None) and self.times == "none")
+        return f"{spec},times=none" if self.times_given == "none" else spec
 
     def as_images(self) -> "FrameSampling":
         """Return the same frames as pictures, which have no sound."""
@@ -219,7 +224,8 @@ class FrameSampling:
         """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
         short = min(width, height)
         factor = 1.0 if self.size is None or short <= self.size else self.size / short
-        return _even(width * factor), _even(height * factor)
+        even_width, even_height = (max(2, int(side * factor + 0.5) // 2 * 2) for side in (width, height))
+        return even_width, even_height
 
     def pick(self, timeline: Timeline) -> "np.ndarray":
         """Return the positions (m,) of the frames to show, rising, without repeats; see the module for which.
@@ -261,12 +267,6 @@ class FrameSampling:
             return len(timeline.timestamps)
         return self.frames or 0
 
-    def span(self, timeline: Timeline) -> float:
-        """Return the seconds of video that the frames stand for."""
-        if self.kind != "window" or self.start is None or self.end is None:
-            return timeline.duration
-        return max(min(self.end, timeline.duration) - self.start, 1e-3)
-
     def rate(self, timeline: Timeline, picked: "np.ndarray") -> float:
         """Return the frames per second of a clip of the frames at positions (m,): its clock is then the video's.
 
@@ -277,7 +277,8 @@ class FrameSampling:
         if self.kind == "fps" and self.fps is not None and count == math.ceil(timeline.duration * self.fps - _SLACK):
             return self.fps
         if count < 2:  # noqa: PLR2004 - one frame stands for all of the span
-            return 1 / self.span(timeline)
+            begins, ends = self.window
+            return 1 / max(min(ends, timeline.duration) - begins, 1e-3 if self.kind == "window" else 0)
         return float((count - 1) / (timeline.timestamps[picked[-1]] - timeline.timestamps[picked[0]]))
 
     def _within(self, timeline: Timeline) -> "np.ndarray":
@@ -295,8 +296,7 @@ class FrameSampling:
         return np.arange(first, last + 1)
 
 
-_SLACK = 1e-6
-"""Seconds: less than any frame lasts, more than the rounding of a timestamp."""
+_SLACK = 1e-6  # seconds: less than any frame lasts, more than the rounding of a timestamp
 
 
 def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
@@ -304,10 +304,6 @@ def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
 
     count = min(count or len(positions), len(positions))
     return positions[np.linspace(0, len(positions) - 1, count, dtype=int)] if count else positions
-
-
-def _even(side: float) -> int:
-    return max(2, int(side + 0.5) // 2 * 2)
 
 
 def _refuse(spec: str, why: str) -> NoReturn:

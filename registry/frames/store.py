@@ -14,19 +14,22 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
 from reelbench.registry.files import written_aside
 from reelbench.registry.frames import stored as entries
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
-from reelbench.registry.frames.stored import StoredFrames
-from reelbench.registry.frames.writing import copied_sound, originals, write_frames, write_with_repeat
+from reelbench.registry.frames.stored import Sound, StoredFrames
 from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.decoder import Frame, VideoFile
 
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
 """Part of every key, by form; raised when the same frames would be written differently."""
@@ -60,7 +63,16 @@ class FrameStore:
         self, root: Path | str | None = None, *, cap_bytes: int | None = None, time_limit: float | None = None
     ) -> None:
         self.root = Path(root) if root is not None else home() / "frames"
-        self.cap_bytes = cap_bytes if cap_bytes is not None else _cap_from_environment()
+        if cap_bytes is None:
+            text = settings.FRAMES_CAP_GB.get()
+            try:
+                cap = float(text)
+            except ValueError:
+                cap = -1.0
+            if not 0 < cap < float("inf"):
+                raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
+            cap_bytes = int(cap * 1e9)
+        self.cap_bytes = cap_bytes
         self._time_limit = time_limit
         self._failed: dict[str, MediaError] = {}
         self._guard = threading.Lock()
@@ -74,9 +86,24 @@ class FrameStore:
         `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
-        _must_decode(sampling)
         key = _key(_fingerprint(video), sampling)
-        return self._entry(key, even, video, lambda aside: self._decode(video, sampling, key, aside))
+
+        def build(aside: Path) -> StoredFrames:
+            from reelbench.registry.frames.decoder import VideoFile
+
+            began = time.monotonic()
+            opened = VideoFile(video, time_limit=self._time_limit)
+            audio, note, sound = _copied_sound(opened, sampling, aside)
+            notes = (*opened.info.notes, note) if note else opened.info.notes
+            frames = opened.frames(sampling)
+            stored = _write_frames(
+                aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
+            )
+            seconds = time.monotonic() - began
+            logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
+            return stored
+
+        return self._entry(key, even, video, build)
 
     def get_images(
         self,
@@ -93,19 +120,31 @@ class FrameStore:
         With `as=images` and no `size` these are the files given, and nothing is written. InputError where times and
         pictures don't fit together; MediaError where a picture can't be read.
         """
+        import numpy as np
+
         sampling = sampling.decoded
-        _must_decode(sampling)
         paths = tuple(Path(image) for image in images)
-        timeline = _picture_timeline(paths, timestamps, fps)
-        if sampling.form == "images" and sampling.size is None:
-            return originals(paths, sampling, timeline, even)
+        if not paths:
+            raise InputError("no pictures were given to take frames from")
+        if (timestamps is None) == (fps is None):
+            raise ValueError("give either the pictures' timestamps or their fps")
+        times = [number / fps for number in range(len(paths))] if fps else [float(at) for at in timestamps or ()]
+        steps = [after - before for before, after in itertools.pairwise(times)]
+        if len(times) != len(paths) or any(step <= 0 for step in steps):
+            what = f"{len(paths)} pictures need as many rising timestamps, not {len(times)}"
+            raise InputError(f"{paths[0].parent}: {what}")
+        array = np.array(times) - times[0]
+        lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
+        timeline = Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
+        if sampling.decodes and sampling.form == "images" and sampling.size is None:
+            return _originals(paths, sampling, timeline, even)
         marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
         key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
-            return write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+            return _write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
 
         return self._entry(key, even, paths[0].parent, build)
 
@@ -120,7 +159,6 @@ class FrameStore:
 
     def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        _must_decode(sampling)
         key = _key(_fingerprint(Path(video)), sampling.decoded)
         return entries.read(self.root / key[:2] / key)
 
@@ -131,8 +169,6 @@ class FrameStore:
             self._remove(entry)
         return len(held)
 
-    # --- entries -----------------------------------------------------------------------------------------------
-
     def _entry(self, key: str, even: bool, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         folder = self.root / key[:2] / key
         stored = entries.read(folder) or self._built(folder, source, build)
@@ -140,12 +176,27 @@ class FrameStore:
             return stored
         if stored.form == "images":
             return stored.padded()
-        twin = folder.with_name(f"{key}-even")
-        return entries.read(twin) or self._built(twin, source, lambda aside: write_with_repeat(stored, aside))
+        clip, twin = stored.path, folder.with_name(f"{key}-even")
+
+        def with_repeat(aside: Path) -> StoredFrames:
+            from reelbench.registry.frames.clip import repeat_last
+
+            assert clip is not None  # noqa: S101 - the form is `clip`
+            repeat_last(clip, aside / f"{clip.stem}-even.mp4")
+            return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
+
+        return entries.read(twin) or self._built(twin, source, with_repeat)
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+        from filelock import FileLock
+
         key = folder.name
-        with self._locked(key):
+        locks = self.root / ".locks"
+        try:
+            locks.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReelbenchError(f"{locks}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
+        with FileLock(locks / f"{key}.lock"):
             stored = entries.read(folder)
             if stored is not None:
                 return stored
@@ -178,32 +229,6 @@ class FrameStore:
         self._make_room(entries.size(folder))
         return stored
 
-    def _decode(self, video: Path, sampling: FrameSampling, key: str, aside: Path) -> StoredFrames:
-        from reelbench.registry.frames.decoder import VideoFile
-
-        began = time.monotonic()
-        opened = VideoFile(video, time_limit=self._time_limit)
-        audio, note, sound = copied_sound(opened, sampling, aside)
-        notes = (*opened.info.notes, note) if note else opened.info.notes
-        frames = opened.frames(sampling)
-        stored = write_frames(aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound)
-        logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, time.monotonic() - began)
-        return stored
-
-    @contextmanager
-    def _locked(self, key: str) -> Generator[None]:
-        from filelock import FileLock
-
-        folder = self.root / ".locks"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ReelbenchError(f"{folder}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
-        with FileLock(folder / f"{key}.lock"):
-            yield
-
-    # --- size --------------------------------------------------------------------------------------------------
-
     def _entries(self) -> Iterator[Path]:
         return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
 
@@ -227,7 +252,9 @@ class FrameStore:
         held: list[tuple[float, int, Path]] = []
         for entry in self._entries():
             with suppress(OSError):
-                held.append((entries.used_at(entry), entries.size(entry), entry))
+                record = entry / entries.RECORD
+                used = (record if record.exists() else entry).stat().st_mtime
+                held.append((used, entries.size(entry), entry))
         total = sum(size for _, size, _ in held)
         idle = time.time() - IN_USE_S
         for used, size, entry in sorted(held):
@@ -236,10 +263,9 @@ class FrameStore:
             self._remove(entry)
             total -= size
         # What killed processes left half-written or half-removed.
-        day_ago = time.time() - 86_400
         for left in (*self.root.glob("[0-9a-f][0-9a-f]/.*.tmp"), *self.root.glob(".gone-*")):
             with suppress(OSError):
-                if left.stat().st_mtime < day_ago:
+                if left.stat().st_mtime < time.time() - 86_400:
                     shutil.rmtree(left, ignore_errors=True)
 
     def _remove(self, entry: Path) -> None:
@@ -247,14 +273,6 @@ class FrameStore:
         with suppress(OSError):
             entry.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
-
-
-# --- keys ----------------------------------------------------------------------------------------------------------
-
-
-def _must_decode(sampling: FrameSampling) -> None:
-    if not sampling.decodes:
-        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
 
 
 def _fingerprint(path: Path) -> str:
@@ -274,37 +292,114 @@ def _fingerprint(path: Path) -> str:
 
 
 def _key(fingerprint: str, sampling: FrameSampling) -> str:
+    if not sampling.decodes:
+        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
     return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
 
 
-def _cap_from_environment() -> int:
-    text = settings.FRAMES_CAP_GB.get()
-    try:
-        cap = float(text)
-    except ValueError:
-        cap = -1.0
-    if not 0 < cap < float("inf"):
-        raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
-    return int(cap * 1e9)
+_LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
 
 
-# --- videos that are there as pictures -----------------------------------------------------------------------------
+def _write_frames(
+    aside: Path,
+    sampling: FrameSampling,
+    timeline: Timeline,
+    frames: Iterable["Frame"],
+    *,
+    key: str,
+    notes: tuple[str, ...] = (),
+    audio: Sound = "none",
+    sound: Path | None = None,
+) -> StoredFrames:
+    """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
+    from reelbench.registry.frames.clip import write_clip
 
+    positions = sampling.pick(timeline)
+    picked = len(positions)
+    rate = sampling.rate(timeline, positions)
+    timestamps: list[float] = []
+    size = (0, 0)
+    names: list[str] = []
 
-def _picture_timeline(paths: tuple[Path, ...], timestamps: Sequence[float] | None, fps: float | None) -> Timeline:
-    import numpy as np
+    def noted() -> Iterator[Any]:
+        nonlocal size
+        for frame in frames:
+            timestamps.append(frame.timestamp)
+            size = (frame.picture.width, frame.picture.height)
+            if max(size) > (longest := _LONGEST[sampling.form]):
+                most = f"as={sampling.form} holds up to {longest} a side; give size="
+                raise ValueError(f"{size[0]} x {size[1]} pixels, {most}")
+            yield frame
 
-    if not paths:
-        raise InputError("no pictures were given to take frames from")
-    if (timestamps is None) == (fps is None):
-        raise ValueError("give either the pictures' timestamps or their fps")
-    times = (
-        [number / fps for number in range(len(paths))] if fps is not None else [float(at) for at in timestamps or ()]
+    if sampling.form == "clip":
+        names.append(f"{key}.mp4")
+        write_clip(aside / names[0], (frame.picture for frame in noted()), rate, sound)
+        if sound is not None:
+            sound.unlink()
+    else:
+        from PIL import Image
+
+        for number, frame in enumerate(noted()):
+            names.append(f"{number:05d}.jpg")
+            Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
+    if len(timestamps) < picked:
+        notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
+    asked = sampling.asked(timeline)
+    if picked < asked:
+        notes = (*notes, f"short: {asked} frames asked for, the video has {picked}")
+    files = tuple(aside / name for name in names)
+    return StoredFrames(
+        sampling=str(sampling),
+        form=sampling.form,
+        path=files[0] if sampling.form == "clip" else None,
+        images=() if sampling.form == "clip" else files,
+        timestamps=tuple(round(at, 6) for at in timestamps),
+        padding=0,
+        asked=asked,
+        given=len(timestamps),
+        duration=round(timeline.duration, 6),
+        rate=rate,
+        width=size[0],
+        height=size[1],
+        notes=notes,
+        audio=audio,
+        step=timeline.step,
     )
-    steps = [after - before for before, after in itertools.pairwise(times)]
-    if len(times) != len(paths) or any(step <= 0 for step in steps):
-        raise InputError(f"{paths[0].parent}: {len(paths)} pictures need as many rising timestamps, not {len(times)}")
-    lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
-    array = np.array(times) - times[0]
-    return Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
+
+
+def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tuple[Sound, str | None, Path | None]:
+    """Copy a video's sound where it is wanted; return what became of it, what to note, and where it lies."""
+    if not video.info.sound:
+        return "none", None, None
+    if not sampling.keeps_sound:
+        return "dropped", None, None
+    copy = aside / "sound.mp4"
+    why = video.copy_sound(sampling, copy)
+    if why is not None:
+        return "dropped", f"the sound is left out: {why}", None
+    return ("kept", None, copy) if copy.exists() else ("none", None, None)
+
+
+def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
+    """Return the frames picked among pictures as the files that they are."""
+    positions = sampling.pick(timeline)
+    picked: list[int] = positions.tolist()
+    asked = sampling.asked(timeline)
+    stored = StoredFrames(
+        sampling=str(sampling),
+        form="images",
+        path=None,
+        images=tuple(paths[frame] for frame in picked),
+        timestamps=tuple(round(float(timeline.timestamps[frame]), 6) for frame in picked),
+        padding=0,
+        asked=asked,
+        given=len(picked),
+        duration=round(timeline.duration, 6),
+        rate=sampling.rate(timeline, positions),
+        width=0,
+        height=0,
+        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
+        audio="none",
+    )
+    return stored.padded() if even and len(picked) % 2 else stored

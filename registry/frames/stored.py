@@ -117,13 +117,6 @@ def note_use(folder: Path) -> None:
             os.utime(folder / RECORD)
 
 
-def used_at(folder: Path) -> float:
-    """Return when an entry was last asked for (s since the epoch)."""
-    with suppress(FileNotFoundError):
-        return (folder / RECORD).stat().st_mtime
-    return folder.stat().st_mtime
-
-
 def size(folder: Path) -> int:
     """Return the bytes that an entry takes."""
     with suppress(OSError):
@@ -142,19 +135,15 @@ def _is_whole(file: Path) -> bool:
             at = 0
             while at < length:
                 opened.seek(at)
-                kind, extent = _box(opened.read(16))
+                # A box (ISO/IEC 14496-12, 4.2): its length, its kind, and a longer length where the first is 1.
+                head = opened.read(16)
+                extent, kind = struct.unpack_from(">I4s", head)
+                if extent == 1:
+                    (extent,) = struct.unpack_from(">Q", head, 8)
+                if extent < 8:  # noqa: PLR2004 - length and kind
+                    return False
                 kinds.add(kind)
                 at += extent
     except (OSError, struct.error):
         return False
     return at == length and b"moov" in kinds
-
-
-def _box(head: bytes) -> tuple[bytes, int]:
-    """Return the kind and length of an mp4's box (ISO/IEC 14496-12, 4.2); struct.error where it is not one."""
-    extent, kind = struct.unpack_from(">I4s", head)
-    if extent == 1:
-        (extent,) = struct.unpack_from(">Q", head, 8)
-    if extent < 8:  # noqa: PLR2004 - length and kind
-        raise struct.error("a box is at least as long as its head")
-    return kind, extent

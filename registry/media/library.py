@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from reelbench.registry.media import mini as clips
 from reelbench.registry.media import subtitles as subtitle_files
 from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
+from reelbench.registry.spec import BenchmarkSpec, FileBeside, ImageFolders, MediaSource
 
 if TYPE_CHECKING:
     from reelbench.registry.frames.sampling import FrameSampling
@@ -41,6 +41,7 @@ SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi")
 """Tried in this order for a layout that names no suffix of its own."""
 
 _PROBES = 4
+_TOLD: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,25 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
     return [*users, fetched_root(spec), *_stated_roots(spec), *outside]
 
 
+def present(spec: BenchmarkSpec) -> tuple[str, str]:
+    """Return what is here of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
+    folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
+    videos = ", ".join(folders) or "none found; mini clips are made on first use"
+    beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
+    saved = home() / "rows" / spec.id
+    cached = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
+    if (named := sources.user_data(spec, None)) is not None:
+        path, origin = named
+        return origin if path.exists() else f"{origin}: {path} is not there", videos
+    if absent := [path for path in beside if not path.is_file()]:
+        return f"{absent[0]} is not there", videos
+    if beside:
+        return ", ".join(dict.fromkeys(map(str, beside))), videos
+    if cached:
+        return f"cached: {', '.join(cached)}", videos
+    return "fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}", videos
+
+
 def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
     expanded = (os.path.expandvars(root) for source in spec.media for root in source.roots)
     return [Path(root).expanduser() for root in expanded if "$" not in root]
@@ -102,13 +122,6 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
             yield from (path + suffix for suffix in SUFFIXES)
 
 
-@cache
-def _tell_absent(folder: Path) -> None:
-    """Say once of a folder that the user named that it isn't there: its videos would be missing without a word."""
-    if not folder.is_dir():
-        log.warning("%s=%s: no such folder, so no video is looked for there", settings.MEDIA.name, folder)
-
-
 class Library:
     """Finds the videos of one split; a folder is listed once, however many rows ask.
 
@@ -120,22 +133,24 @@ class Library:
         self.split = split
         self.make = make
         self.roots = roots(spec, data)
-        if make and not is_mini(split):
-            for folder in settings.MEDIA.paths:
-                _tell_absent(folder)
+        # Said once of a folder that the user named: its videos would be missing without a word.
+        for folder in settings.MEDIA.paths if make and not is_mini(split) else ():
+            if folder not in _TOLD and not folder.is_dir():
+                log.warning("%s=%s: no such folder, so no video is looked for there", settings.MEDIA.name, folder)
+            _TOLD.add(folder)
         own = _stated_roots(spec) if spec.file else []
         self._own_roots = frozenset(root for root in own if root.is_relative_to(spec.folder))
         self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self._in_pictures = next(((source, source.images) for source in spec.media if source.images), None)
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
         self._cues: dict[Path, list[Cue]] = {}
 
     def find(self, row: Row) -> Path | None:
         """Return the row's video, or None where it is missing; of a video in pictures, the first one."""
-        if pictures := self.pictures(row):
-            return pictures.paths[0]
-        if self._image_source() is not None:
-            return None
+        if self._in_pictures is not None:
+            pictures = self.pictures(row)
+            return pictures.paths[0] if pictures else None
         if is_mini(self.split) and self.make:
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
         names = [os.path.split(name) for name in candidates(self.spec, row["video"])]
@@ -203,20 +218,24 @@ class Library:
 
         Folders that are not there are skipped: the owners' own lists name shots without pictures.
         """
-        source = self._image_source()
-        if source is None or source.images is None:
+        if self._in_pictures is None:
             return None
-        folders = tuple(imported(source.images.folders)(row))
+        source, images = self._in_pictures
+        folders = tuple(imported(images.folders)(row))
         for folder in folders:
             _check_key(self.spec, folder)
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
-            self._pictures[folders] = self._found(source, source.images, folders)
+            self._pictures[folders] = self._found(source, images, folders)
         return self._pictures[folders]
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
         looked_in = tuple(str(root) for root in self.roots)
-        found = [(row["id"], row["video"], self._files(row)) for row in rows]
+        found: list[tuple[str, str, tuple[Path, ...]]] = []  # the files of which one must be readable
+        for row in rows:
+            pictures = self.pictures(row)
+            files = pictures.paths if pictures else tuple(path for path in (self.find(row),) if path)
+            found.append((row["id"], row["video"], files))
         if not is_mini(self.split):
             from reelbench.registry.media import playable
 
@@ -268,7 +287,7 @@ class Library:
     @property
     def in_pictures(self) -> bool:
         """Whether the benchmark's videos are there as pictures."""
-        return self._image_source() is not None
+        return self._in_pictures is not None
 
     @property
     def _searched(self) -> list[Path]:
@@ -280,26 +299,21 @@ class Library:
 
         return FrameStore()
 
-    def _files(self, row: Row) -> tuple[Path, ...]:
-        """Return the files of which one must be readable."""
-        if pictures := self.pictures(row):
-            return pictures.paths
-        found = self.find(row)
-        return (found,) if found else ()
-
     def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
         if is_mini(self.split) and self.make:
             clips.mini_pictures(self.spec.id, source.layouts[0], folders)
         for root in self._searched:
             for layout in (*source.layouts, "{video}"):
                 places = [root / layout.format(video=folder) for folder in folders]
-                found = [picture for place in places for picture in self._numbered(place, images)]
-                if found:
-                    return _on_time(found, images)
+                # Two shots may hold the same moment: a number that does not rise is not shown again.
+                rising: list[tuple[int, Path]] = []
+                for number, path in (picture for place in places for picture in self._numbered(place, images)):
+                    if not rising or number > rising[-1][0]:
+                        rising.append((number, path))
+                if rising:
+                    times = tuple((number - rising[0][0]) / images.numbers_per_second for number, _ in rising)
+                    return PictureSequence(tuple(path for _, path in rising), times, images.fps)
         return None
-
-    def _image_source(self) -> MediaSource | None:
-        return next((source for source in self.spec.media if source.images is not None), None)
 
     def _numbered(self, folder: Path, images: ImageFolders) -> list[tuple[int, Path]]:
         """Return a folder's pictures by number; a folder without any has those of its folders."""
@@ -326,14 +340,3 @@ def _check_key(spec: BenchmarkSpec, key: str) -> None:
         inside(Path(), key)
     except InputError as error:
         raise InputError(f"{spec.id}: media key {error}") from None
-
-
-def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> PictureSequence:
-    # Two shots may hold the same moment: a number that does not rise is not shown again.
-    rising: list[tuple[int, Path]] = []
-    for number, path in found:
-        if not rising or number > rising[-1][0]:
-            rising.append((number, path))
-    first = rising[0][0]
-    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
-    return PictureSequence(tuple(path for _, path in rising), times, images.fps)

@@ -43,13 +43,9 @@ class Videos:
 def videos(
     names: Sequence[str], split: str | None = None, data: Path | None = None, *, question: str | None = None
 ) -> Videos:
-    """Return the videos that the names stand for.
+    """Return the videos that the names stand for; `data` is a benchmark's own, `question` the one whose video is meant.
 
-    Args:
-        names: A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
-        split: Of the benchmarks; by default theirs.
-        data: A benchmark's own data.
-        question: Of the benchmarks, this question's video only.
+    A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
 
     Raises:
         InputError: A folder holds no video; a split or the question is unknown; or there are a split or data and no

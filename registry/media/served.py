@@ -62,11 +62,8 @@ class Window(Named):
 class Served:
     """The videos that may be looked at, and where looks are written.
 
-    Attributes:
-        videos: Id -> file, or a row whose video lies as pictures with the library that finds them.
-        log: A file; looks are added to it.
-        question: Id of the question that is being answered, if anybody said.
-        size: Most pixels of a frame's short side; None leaves it as it is.
+    A video is a file, or a row whose video lies as pictures with the library that finds them. `question` is the id of
+    the one that is being answered, if anybody said; `size` the most pixels of a frame's short side.
     """
 
     videos: Mapping[str, Path | tuple[Library, Row]]

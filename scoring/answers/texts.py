@@ -5,8 +5,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_signs
-from reelbench.registry.numerals import ascii_digits
+from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_digits, ascii_signs
 from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.pages.plots import Mark
-    from reelbench.studio.ace import Answers, Enhancement
-    from reelbench.tasks.score import Options, Outcome, RunMetadata
+    from reelbench.studio.ace import Enhancement
+    from reelbench.tasks.score import Answers, Options, Outcome, RunMetadata
 
 METEOR = "meteor"
 CHOSEN_FILE = "predictions.jsonl"

@@ -201,18 +201,16 @@ class LmmsEval:
     def _scored(self, items: Sequence[Item], run: Path) -> list[Sample]:
         if self._judge is None:
             return [aggregation.to_sample(self.spec, item) for item in items]
-        asked = [item for item in items if item.reason is None]
-        verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, asked)
-        by_id = {verdict.id: verdict for verdict in verdicts}
-        lacking = [verdict for verdict in verdicts if verdict.reason in _COMES_BACK]
+        verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
+        lacking = [verdict for verdict in verdicts.values() if verdict.reason in _COMES_BACK]
         if lacking:
             raise ReelbenchError(
-                f"the judge gave no score for {len(lacking)} of {len(asked)} answers ({lacking[0].reason}); what came "
-                "is kept: rerun the command to continue"
+                f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
+                " came is kept: rerun the command to continue"
             )
         paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
         write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
-        return [aggregation.to_sample(self.spec, item, by_id.get(item.id)) for item in items]
+        return [aggregation.to_sample(self.spec, item, verdicts.get(item.id)) for item in items]
 
 
 def _ended(output: Path, task: str) -> LoggedTask | None:

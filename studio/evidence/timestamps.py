@@ -3,8 +3,7 @@
 import re
 import unicodedata
 
-from reelbench.registry.languages import ascii_signs
-from reelbench.registry.numerals import ascii_digits
+from reelbench.registry.languages import ascii_digits, ascii_signs
 
 NOT_APPLICABLE = "N/A"
 """What stands where a piece of evidence has no time."""

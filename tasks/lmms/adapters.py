@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
 
 EVERY_FRAME = "1000000"
@@ -35,14 +36,16 @@ task_type = "simple"
 class Adapter:
     """One of lmms-eval's adapters.
 
-    `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `others` are
-    those with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `images`: it is given
-    pictures unless a clip is asked for. `server`: it sends them on, as pictures whatever was asked for; but with the
-    arguments `video` it sends a video as it is, which `as=clip` asks for. `needs`: the module without which it reads no
-    clip. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
+    `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `batched`
+    those that do where several questions are asked at once; `others` are those with which a user chooses frames too.
+    `even`: it takes pairs of frames, from 2 up. `images`: it is given pictures unless a clip is asked for. `server`: it
+    sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is, which
+    `as=clip` asks for. `needs`: the module without which it reads no clip. `sees`: whether it looks at videos at all.
+    `caveat`: what may go wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
+    batched: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     even: bool = False
     images: bool = False
@@ -63,8 +66,8 @@ PICTURE_SIZE = 448
 a video's pixels doesn't hold for them."""
 
 _SHORT_FAILS = "it fails on a video that gives fewer frames than asked; as=images avoids that"
-_QWEN3 = Adapter({"fps": EVERY_FRAME, "max_num_frames": "{n}"}, ("max_frames",), even=True)
-_CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, ("nframes",), even=True)
+_QWEN3 = Adapter({"fps": EVERY_FRAME, "max_num_frames": "{n}"}, others=("max_frames",), even=True)
+_CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, others=("nframes",), even=True)
 # It sends a video as images in any case, and mixes them up on the way: it keeps what it has encoded under `id()` of a
 # picture that is gone by then (`lmms_eval.protocol.ChatMessages.to_openai_messages`). Images on disk it keeps by path.
 _SENDS_IMAGES = Adapter(images=True, server=True)
@@ -83,8 +86,9 @@ SINGLE = frozenset(
 """Adapters that take one picture, or one video and no pictures, by their code: they get clips."""
 
 ADAPTERS: Mapping[str, Adapter] = {
-    # Counts the clip's frames and takes min(max_num_frames, that), rounded down to pairs.
-    "qwen2_5_vl": Adapter({"max_num_frames": "{n}"}, ("fps",), even=True),
+    # Counts the clip's frames and takes min(max_num_frames, that), rounded down to pairs; of a batch, the first clip's
+    # for all. At a rate each clip's own are counted, up to 768 (qwen_vl_utils).
+    "qwen2_5_vl": Adapter({"max_num_frames": "{n}"}, {"fps": EVERY_FRAME}, ("fps",), even=True),
     "qwen2_vl": Adapter(
         {"max_num_frames": "{n}"},
         even=True,
@@ -107,10 +111,10 @@ ADAPTERS: Mapping[str, Adapter] = {
     "litellm_chat": _SENDS_IMAGES,
     "litellm_compatible": _SENDS_IMAGES,
     "llava_onevision1_5": Adapter({"max_num_frames": "{n}"}, even=True, caveat=_SHORT_FAILS),
-    "internvl_hf": Adapter({"num_frames": "{n}"}, ("fps",), needs="torchcodec", caveat=_SHORT_FAILS),
+    "internvl_hf": Adapter({"num_frames": "{n}"}, others=("fps",), needs="torchcodec", caveat=_SHORT_FAILS),
     # Each takes 32 frames of a clip, or 16, or none at all, whatever it is told.
     "gemma3": _PICTURES,
-    "gemma4": _PICTURES,
+    "gemma4": replace(_PICTURES, needs="torchcodec"),
     "idefics2": _PICTURES,
     "llama_vision": _PICTURES,
     "llava_hf": _PICTURES,
@@ -228,7 +232,7 @@ def sees(model: str | None) -> bool:
 def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling) -> tuple[dict[str, str], list[str]]:
     """Return the arguments to add for an adapter to take each clip whole, and what the user should know.
 
-    `given` are the user's own arguments: where one of them chooses frames, none is added.
+    `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
     """
     if not sampling.decodes or sampling.form == "images":
         return {}, []
@@ -237,19 +241,22 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     heard = heard if model in LISTENERS and not sampling.keeps_sound else []
     if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
         why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
-        if adapter is not None and adapter.needs:
+        if adapter is not None and adapter.needs and not adapter.images:
             why = f"it reads no clip without {adapter.needs}"
         size = "" if sampling.size else f", size={PICTURE_SIZE}"
         return {}, [f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip", *heard]
     if adapter is None:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
+    if adapter.needs and find_spec(adapter.needs) is None:
+        raise InputError(f"frames {sampling}: {model} reads no clip without {adapter.needs}; leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []
     frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
     frames += frames % 2 if adapter.even else 0
-    wanted = {name: value.format(n=frames) for name, value in (adapter.video or adapter.arguments).items()}
+    by_batch = adapter.batched if given.get("batch_size", "1") != "1" and adapter.batched else adapter.arguments
+    wanted = {name: value.format(n=frames) for name, value in (adapter.video or by_batch).items()}
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
     notes += heard
     own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}

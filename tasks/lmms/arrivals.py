@@ -89,8 +89,8 @@ def forget(split: str) -> None:
 def _group() -> list[Key]:
     """Return the rows that what arrives now is for: those handed over since, else those of the time before."""
     thread = _thread()
-    if thread.waiting:
-        thread.arriving, thread.waiting = thread.waiting, []
+    if thread.waiting:  # of the run before too, where nothing arrived
+        thread.arriving, thread.waiting = [key for key in thread.waiting if key in _handed], []
     return thread.arriving
 
 

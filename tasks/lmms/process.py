@@ -95,7 +95,7 @@ def run(
     environ = dict(environ or {})
     if sampling is not None:
         arguments = with_frames(arguments, sampling, note)
-        environ[settings.FRAMES.name] = str(sampling)
+        environ[settings.FRAMES.name] = sampling.in_full
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
@@ -159,6 +159,7 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
     model_args = option_value(arguments, "--model_args") or ""
     given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
+    given["batch_size"] = option_value(arguments, "--batch_size") or "1"
     added, notes = adapters.matched(option_value(arguments, "--model"), given, sampling)
     for line in notes:
         note(line)

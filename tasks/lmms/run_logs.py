@@ -9,9 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from reelbench.judges.judge_run import recorded
 from reelbench.judges.panel import merged
-from reelbench.judges.verdicts import Judge, Verdict
+from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
@@ -89,7 +88,7 @@ class _Detail(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LoggedItems:
-    """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one.
+    """What a samples file holds: the items, the ids that came twice, and what the judge of the run said if it had one.
 
     `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
     `delivered` is the sampling as the adapter was shown it, where that isn't the one asked for.
@@ -97,7 +96,7 @@ class LoggedItems:
 
     items: list[Item]
     duplicate: list[str]
-    judge: Judge | None
+    judged: Judged | None
     heard: list[Sound | None] = field(default_factory=list)
     delivered: str | None = None
 
@@ -148,8 +147,8 @@ def logged_items(path: Path) -> LoggedItems:
             process = str((logged.judge or {}).get("process"))
             if process not in judges or _progress(judge) > _progress(judges[process]):
                 judges[process] = judge  # each counts on from the one before
-    whole = recorded(judged, merged(list(judges.values()))) if judges else None
-    return LoggedItems(list(items.values()), duplicate, whole, heard, delivered)
+    said = (judged, merged(list(judges.values()))) if judges else None
+    return LoggedItems(list(items.values()), duplicate, said, heard, delivered)
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:

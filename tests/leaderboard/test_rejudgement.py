@@ -6,6 +6,7 @@ The judges here read their scores from the answers: `old=2 new=1` is a 2 to the 
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,7 +18,9 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import site, store
+from reelbench.leaderboard.trust import Filing
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.scoring import result_files
@@ -348,3 +351,38 @@ def test_a_panel_is_a_judge_of_its_own_and_asks_only_whom_it_lacks(curve, server
     climbs = {one["old"]["judge"]: one for one in results if one["model"] == "lab/climbs"}
     assert {name: one["shift"]["value"] for name, one in climbs.items()} == {"earlier": 25, "later": -25}
     assert {one["new"]["judge"] for one in results} == {"later, third"}
+
+
+def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, server, tmp_path):
+    """A stranger files the owner's public answers as his, by a judge of his own, with words and an older date."""
+    shutil.rmtree(curve)
+    for model in ANSWERS:
+        store.add(tmp_path / "runs" / model / "result", curve, filing=Filing("lab"))
+    answers = tmp_path / "runs" / "lab" / "drops" / "answers.jsonl"
+    judge = JudgeOptions(model="made-up", url=server.url)
+    score_files("curve", Inputs(answers), tmp_path / "evil", Options(judge=judge), model="lab/drops")
+    path = tmp_path / "evil" / "result.json"
+    document = json.loads(path.read_text())
+    document["model"]["about"] = {"organisation": "Evil Corp"}
+    document["provenance"] |= {"note": "Retracted.", "date": "1970-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps(document))
+    [refused] = store.add(path.parent, curve, filing=Filing("evil"))
+    assert "lab/drops was filed first by lab" in refused.why
+    # Even where the maintainers took it in, as somebody's, whose words the new result has is the first one's.
+    [added] = store.add(path.parent, curve, filing=Filing("evil", as_maintainer=True))
+    assert added.outcome == "added", added.why
+    bridge(curve, server)
+    new = {one.result.model.id: one for one in store.read(curve) if one.check.judged}
+    assert set(new) == set(ANSWERS)
+    drops = new["lab/drops"]
+    assert (drops.result.model.about, drops.result.provenance.note) == (None, None)
+    assert (drops.check.account, drops.result.judge.requested) == ("lab", "later")
+    # The maintainers asked that judge themselves: nobody's statement is what its scores rest on.
+    rows = {(one.model, one.group.judge): one for one in boards.make(curve, published=False).entries}
+    assert "judge replies" not in (rows["lab/drops", "later"].facts["stated"] or "")
+    assert "judge replies" in rows["lab/drops", "earlier"].facts["stated"]
+    assert rows["lab/drops", "made-up"].note == "as stated by evil: Retracted."
+    (curve / "settings.yaml").write_text("judges: []\n")
+    made = boards.make(curve, published=False)
+    assert {group.judge for group in made.listed} == {"earlier", "made-up"}
+    assert made.other_judges == {}

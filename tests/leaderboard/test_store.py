@@ -9,6 +9,7 @@ import pytest
 
 from reelbench.leaderboard import site, store
 from reelbench.leaderboard.recompute import MismatchError, verify
+from reelbench.leaderboard.trust import Filing
 from reelbench.registry.errors import InputError
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import result_files
@@ -364,7 +365,8 @@ def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, mo
         tamper(copy, result=lambda found, date=date: found["provenance"].update(date=date))
     tamper(many / "007", result=lambda found: found["metrics"]["miou"].update(value=1.0))
     (many / "009" / "result.json").write_text("{")
-    told = [store.add(many, tmp_path / name, workers=who) for name, who in (("one", ALONE), ("several", workers))]
+    several, now = (("one", ALONE), ("several", workers)), Filing()
+    told = [store.add(many, tmp_path / name, workers=who, filing=now) for name, who in several]
     kinds = [[(one.source, one.outcome, one.why) for one in done] for done in told]
     assert kinds[0] == kinds[1]
     assert {"added", "replaced", "older", "refused"} <= {kind for _, kind, _ in kinds[0]}

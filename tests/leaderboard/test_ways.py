@@ -27,13 +27,9 @@ def added(tmp_path, items, **settings):
     """Score items as a run does, and add the result to a store."""
     spec = registry.specs()["dramaqa_cogme"]
     located = loading.locate(spec.id, "mini")
-    scored = score.evaluation(
-        spec,
-        PredictionSet(items, located.source, "mini"),
-        score.Options(),
-        model=ModelRecord(id="org/model", adapter="qwen2_5_vl"),
-        settings=SettingsRecord(frames="none", **settings),
-    )
+    model = ModelRecord(id="org/model", adapter="qwen2_5_vl")
+    submission, how = PredictionSet(items, located.source, "mini"), SettingsRecord(frames="none", **settings)
+    scored = score.evaluation(score.Answers(spec, submission, model, how), score.Options())
     folder = scored.write(tmp_path / "result").folder
     [outcome] = store.add(folder, tmp_path / "store")
     return outcome

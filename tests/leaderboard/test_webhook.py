@@ -23,6 +23,7 @@ from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store, webhook
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
+from reelbench.leaderboard.trust import Filing
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
 from reelbench.registry.errors import ReelbenchError
@@ -107,7 +108,10 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
         scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
         if adapter is not None:
             tamper(scored, result=lambda result: result["model"].update(adapter=adapter))
-        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None)
+        filing = Filing(account=HfApi(endpoint=hub.url).whoami()["name"])
+        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None, filing=filing)
+        check = added.place / "check.json"
+        check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None}))
         if change is not None:
             change(added.place)
         HfApi(endpoint=hub.url).upload_folder(

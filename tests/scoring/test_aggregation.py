@@ -46,18 +46,18 @@ def items():
         yield Item(id=f"q{number}", video=f"v{number % 3}", target={"text": "x"}, prediction="x", facets=facets)
 
 
-def judge(_, asked):
-    by_id = {f"q{number}": scores for number, (_, scores) in enumerate(ITEMS)}
-    judged = []
-    for item in asked:
-        scores = {name: value for name, value in zip(DIMENSIONS, by_id[item.id], strict=True) if value is not None}
-        judged.append(Verdict(item.id, scores, {} if len(scores) == len(DIMENSIONS) else {"?": "judge_unparsable"}))
-    return judged, JudgeRecord(requested="m", prompt="reelbench", prompt_sha256="0")
+def judged():
+    verdicts = {}
+    for number, (_, given) in enumerate(ITEMS):
+        scores = {name: value for name, value in zip(DIMENSIONS, given, strict=True) if value is not None}
+        lacking = {} if len(scores) == len(DIMENSIONS) else {"?": "judge_unparsable"}
+        verdicts[f"q{number}"] = Verdict(f"q{number}", scores, lacking)
+    return verdicts, JudgeRecord(requested="m", prompt="reelbench", prompt_sha256="0")
 
 
 @pytest.fixture
 def scored():
-    return aggregation.score(SPEC, list(items()), overlap=False, judge=judge)
+    return aggregation.score(SPEC, list(items()), overlap=False, judged=judged())
 
 
 class TestMovieCORE:

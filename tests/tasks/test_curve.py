@@ -233,14 +233,11 @@ def judged(points):
         for n, (locale, _) in enumerate(points)
     ]
 
-    def judge(_, asked):
-        outcomes = [
-            Verdict("", {}, {"score": "judge_unparsable"}) if score is None else Verdict("", {"score": score}, {})
-            for score in (points[int(item.id)][1] for item in asked)
-        ]
-        return outcomes, None
-
-    return aggregation.score(SPEC, items, judge=judge)
+    verdicts = {
+        f"{n:04}": Verdict("", {}, {"score": "judge_unparsable"}) if got is None else Verdict("", {"score": got}, {})
+        for n, (_, got) in enumerate(points)
+    }
+    return aggregation.score(SPEC, items, judged=(verdicts, None))
 
 
 class TestTheScore:

@@ -238,8 +238,6 @@ def check_archive(folder: Path) -> None:
     """Fetch from it: each video ends as done or failed with a reason, and nothing lands outside the home."""
     from reelbench.registry import discovery
     from reelbench.registry.data import fetch
-    from reelbench.registry.data.fetch.planning import FetchPlan
-    from reelbench.registry.data.fetch.transfers import Archive, VerifiedFiles
     from reelbench.registry.media import library, playable
     from reelbench.registry.spec import MediaSource
     from tests.servers.files import FileServer
@@ -251,8 +249,8 @@ def check_archive(folder: Path) -> None:
             title="films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
         )
         media = library.fetched_root(spec)
-        transfer = Archive(seeds.FILMS, None, source, VerifiedFiles(media))
-        report = fetch.run(FetchPlan(spec, "test", (transfer,), (), ()))
+        transfer = fetch.archive(seeds.FILMS, None, source, fetch.VerifiedFiles(media))
+        report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))
         for name, reason in report.failed:
             one_line(reason)
             require("please report" not in reason and "Error:" not in reason, f"{name}: {reason}")

@@ -113,6 +113,17 @@ def test_a_transport_stream_that_starts_late_counts_from_its_first_frame(tmp_pat
     ]
 
 
+def test_joined_streams_whose_clock_jumps_back_play_one_after_the_other(tmp_path: Path) -> None:
+    first = clips.encode(tmp_path / "a.ts", codec="libx264", gop=12, ticks=clips.constant(100))
+    second = clips.encode(
+        tmp_path / "b.ts", codec="libx264", gop=12, ticks=[1500 + tick for tick in clips.constant(40)], first=100
+    )
+    joined = tmp_path / "joined.ts"
+    joined.write_bytes(first.read_bytes() + second.read_bytes())
+    assert numbers(joined, "all") == list(range(140))
+    assert numbers(joined, "uniform:6") == [int(139 * place / 5) for place in range(6)]
+
+
 def turned(source: Path, path: Path, matrix: tuple[int, ...]) -> Path:
     data = bytearray(source.read_bytes())
     at = data.index(b"tkhd") + 44

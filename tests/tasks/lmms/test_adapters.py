@@ -2,8 +2,10 @@
 
 import pytest
 
+from reelbench.registry import settings
+from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.tasks.lmms import adapters
+from reelbench.tasks.lmms import adapters, process
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,13 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
     assert (str(sampling), sampling.stated) == (canonical, stated)
     assert FrameSampling.parse(stated) == sampling
     assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
+
+
+@pytest.mark.parametrize("spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"])
+def test_lmms_eval_is_told_how_frames_were_asked_for(spec, tmp_path):
+    told = {}
+    wanted = FrameSampling.parse(spec)
+    with pytest.raises(ReelbenchError, match="without results"):  # nothing is run here
+        process.run([], tmp_path, wanted, print, start=lambda _, environ, *__: told.update(environ))
+    read = FrameSampling.parse(told[settings.FRAMES.name])
+    assert (read, read.form_given, read.times_given) == (wanted, wanted.form_given, wanted.times_given)

@@ -49,6 +49,15 @@ def test_of_a_batch_each_clip_is_counted_in_its_place():
     assert [arrivals.arrived(row(name)) for name in ("a", "b")] == [9, 6]
 
 
+def test_a_run_without_frames_leaves_the_next_one_of_its_process_alone():
+    for name in ("a", "b"):
+        arrivals.hand_over(row(name), 0)
+    arrivals.forget(SPLIT)  # the next run loads the task
+    arrivals.hand_over(row("a"), 3)
+    arrivals.pictures_arrived(3)
+    assert arrivals.arrived(row("a")) == 3
+
+
 @pytest.mark.parametrize("pictures", [7, 1])
 def test_of_a_batch_that_lacks_pictures_nobody_knows_whose(pictures):
     for name in ("a", "b"):

@@ -275,6 +275,8 @@ class TestTheName:
         plain = str(data)
         monkeypatch.setenv("REELBENCH_FRAMES", " uniform:08, size=0448 ")
         assert str(data) == f"{plain};frames=uniform:8,size=448;encoder=2"
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:8,as=clip")  # to some adapters other than `uniform:8`
+        assert str(data) == f"{plain};frames=uniform:8,as=clip;encoder=2"
 
 
 class TestTheAdaptersOwnArguments:
@@ -295,6 +297,11 @@ class TestTheAdaptersOwnArguments:
     )
     def test_they_let_it_take_every_frame_of_the_clip(self, model, spec, added):
         assert adapters.matched(model, {}, FrameSampling.parse(spec)) == (added, [])
+
+    def test_of_a_batch_each_clips_own_frames_are_counted(self):
+        spec = FrameSampling.parse("fps:1")
+        assert adapters.matched("qwen2_5_vl", {"batch_size": "2"}, spec) == ({"fps": "1000000"}, [])
+        assert adapters.matched("qwen3_vl", {"batch_size": "2"}, spec)[0].keys() == {"fps", "max_num_frames"}
 
     def test_the_users_own_stay_and_it_is_said_where_they_differ(self):
         spec = FrameSampling.parse("uniform:8")

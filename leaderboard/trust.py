@@ -1,0 +1,187 @@
+"""Whom a board believes: what its maintainers say in `settings.yaml`, and which account filed a model first."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from reelbench.judges.identity import returned_ids, single_judges
+from reelbench.leaderboard import aliases, checks, identity
+from reelbench.leaderboard.checks import CHECK_FILE, Check
+from reelbench.registry import discovery
+from reelbench.registry.base_record import Record, first_wrong_field
+from reelbench.registry.declaration import scoring_sha256
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_text, sha256_of
+from reelbench.registry.records import BenchmarkRecord, JudgeRecord
+from reelbench.registry.yaml_text import read_mapping
+from reelbench.scoring import result_files
+
+if TYPE_CHECKING:
+    from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+
+FILE = "settings.yaml"
+BY_OTHERS, DECLARED_OTHERWISE = "by others' judges", "other declarations"
+
+
+class BoardSettings(Record):
+    """A store's `settings.yaml`: which tables may stand for their benchmark.
+
+    Attributes:
+        judges: Ids of judges, as their servers return them, whose scores by our own or the owners' prompts may.
+        benchmarks: Benchmark -> the key of a row whose questions and rules are the benchmark's, where nobody declares
+            it here: neither Reelbench, nor a package, nor a folder of `REELBENCH_BENCHMARKS`.
+    """
+
+    judges: tuple[str, ...] = ()
+    benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
+
+    def believed(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
+        """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row."""
+        of = list(results)
+        rules = {spec.id: None if spec.package else scoring_sha256(spec) for spec in discovery.specs().values()}
+        rules |= {one.id: one.scoring_sha256 for key, one in of if self.benchmarks.get(one.id) == key}
+        return {key for key, one in of if one.id in rules and rules[one.id] in (None, one.scoring_sha256)}
+
+    def names(self, judge: JudgeRecord) -> bool:
+        """Whether it names a judge, or each of a panel."""
+        named = {name.casefold() for name in self.judges}
+        ids = [name for one in single_judges(judge) for name in returned_ids(one) or [one.requested]]
+        return judge.prompt in ("official", "reelbench") and {name.casefold() for name in ids} <= named
+
+
+def read(store: Path) -> BoardSettings | None:
+    """Return what a store's maintainers say; None where they say nothing, and any table may stand for its benchmark.
+
+    Raises:
+        InputError: The file is not as it should be.
+    """
+    path = store / FILE
+    if not path.is_file():
+        return None
+    try:
+        return BoardSettings.model_validate(read_mapping(read_text(path), str(path)))
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_wrong_field(error)}") from None
+
+
+def set_apart(
+    settings: BoardSettings | None, groups: Mapping["RankingGroup", Sequence["BoardEntry"]]
+) -> dict["RankingGroup", str]:
+    """Return the groups that can't stand for their benchmark: their judge or declaration is nobody's here."""
+    apart: dict[RankingGroup, str] = {}
+    if settings is None:
+        return apart
+    runs = {group: [row.stored for row in rows if row.stored is not None] for group, rows in groups.items()}
+    filed = [one.filed for some in runs.values() for one in some]
+    believed = settings.believed((one.key, one.benchmark) for one in filed)
+    for group, some in runs.items():
+        judges = [(one.check.vouched, one.result.judge) for one in some if one.result.judge is not None]
+        if some and (group.differs or not any(one.key in believed for one in some)):
+            apart[group] = DECLARED_OTHERWISE
+        elif judges and not any(vouched or settings.names(judge) for vouched, judge in judges):
+            apart[group] = BY_OTHERS
+    return apart
+
+
+# --- whose it is -----------------------------------------------------------------------------------------------------
+
+
+class Owner(NamedTuple):
+    """Who filed a model first, and when; the account of the board's maintainers is None."""
+
+    taken: datetime
+    account: str | None
+
+    def is_of(self, account: str | None) -> bool:
+        """Whether that account may file more of it."""
+        return (self.account or "").casefold() == (account or "").casefold()
+
+    def __str__(self) -> str:
+        return f"filed first by {self.account or 'the maintainers of this board'}, {self.taken:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """Who files results, and when.
+
+    Attributes:
+        account: Who handed them in; None where they are the maintainers' own.
+        as_maintainer: Whether the maintainers say that they may be filed, whoever filed their model first, and that
+            what lies beside them (their checks, rows without samples) is this board's own.
+        judged: Whether the maintainers asked the judge of these results.
+    """
+
+    account: str | None = None
+    as_maintainer: bool = False
+    judged: bool = False
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def marked(self, folder: Path, check: Check, there: Check | None) -> Check:
+        """Return a new check with whose it is; `there` is the check of the result of that key in the store."""
+        said = read_said(folder) if self.as_maintainer else None
+        account = said.account if said is not None else self.account
+        judged = self.judged or (said is not None and said.judged)
+        taken, rejudged = (said and said.taken) or self.at, check.rejudged or (said and said.rejudged)
+        if there is not None:
+            taken = there.taken
+            if there.samples_sha256 == check.samples_sha256 and not self.judged:
+                account, judged = there.account, there.judged
+        update = {"taken": taken, "account": account, "judged": judged, "rejudged": rejudged}
+        return check.model_copy(update=update)
+
+
+def misstated(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
+    """Return what the check that a submitter hands in says wrongly of when and by whom it was taken, or None.
+
+    `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands
+    it in, where that is known.
+    """
+    if said.taken not in (None, there and there.taken) and newest is not None and said.taken <= newest:
+        return f"{CHECK_FILE}: taken is {said.taken:%Y-%m-%d %H:%M}, before what this board has; leave that out"
+    if said.judged and not (there and there.judged):
+        return f"{CHECK_FILE}: judged is true, and only the board's maintainers ask its judges; leave that out"
+    if account is not None and not Owner(_NEVER, said.account).is_of(account):
+        return f"{CHECK_FILE}: account is {said.account!s:.60}, and {account} hands it in; `add --account {account}`"
+    return None
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def read_said(folder: Path) -> Check | None:
+    """Return the check beside a result, where it is one of these very files."""
+    if not (folder / CHECK_FILE).is_file():
+        return None
+    said, files = checks.read_check(folder / CHECK_FILE), (result_files.RESULT_FILE, result_files.SAMPLES_FILE)
+    here = tuple(sha256_of(folder / name) for name in files)
+    return said if here == (said.result_sha256, said.samples_sha256) else None
+
+
+def owners(store: Path, models: Collection[str]) -> dict[str, Owner]:
+    """Return model -> who filed it first, of those of `models` that a store has, under whatever name of theirs.
+
+    What an earlier version filed has no owner.
+    """
+    if not store.is_dir():
+        return {}
+    known, folders = aliases.read(store), defaultdict[str, list[Path]](list)
+    for folder in store.iterdir():
+        folders[identity.stem(folder.name)].append(folder)
+    found: dict[str, Owner] = {}
+    for model in models:
+        names = known.names_of(model)
+        filed = [
+            Owner(check.taken, check.account)
+            for folder in {folder for name in names for folder in folders[identity.stem(identity.model_folder(name))]}
+            for path in folder.glob(f"*/*/*/{CHECK_FILE}")
+            if (check := checks.read_check(path)).taken is not None
+            and str(read_json(path.parent / result_files.RESULT_FILE)["model"]["id"]).casefold() in names
+        ]
+        if filed:
+            found[model] = min(filed, key=lambda one: one.taken)
+    return found

@@ -1,0 +1,304 @@
+"""`reelbench data fetch`: annotations and videos from a spec's sources, planned first, then fetched in parallel.
+
+A plan says what will be transferred and how much before it starts. Running it never stops at a failure: what could not
+be had is reported at the end with its reason, and the next run continues from what is here.
+"""
+
+import logging
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from rich.filesize import decimal
+
+from reelbench.registry.data import download, hub, sources
+from reelbench.registry.data.loading import imported
+from reelbench.registry.data.transfers import Transfer, VerifiedFiles, archive, hub_video, online_video, place
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, first_line
+from reelbench.registry.files import is_full
+from reelbench.registry.media import library as media
+from reelbench.registry.media import playable
+from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
+
+WORKERS = 4
+log = logging.getLogger("reelbench")
+
+Failure = tuple[str, str]
+"""What could not be had, and why."""
+
+
+@dataclass(frozen=True)
+class FetchPlan:
+    """What a run will transfer, what is here already, and what is not available as things stand."""
+
+    spec: BenchmarkSpec
+    split: str
+    items: tuple[Transfer, ...]
+    here: tuple[str, ...] = ()
+    problems: tuple[Failure, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes to transfer, as far as known."""
+        return sum(item.size or 0 for item in self.items)
+
+    @property
+    def unknown(self) -> int:
+        """Transfers whose size upstream doesn't say."""
+        return sum(item.size is None for item in self.items)
+
+    def summary(self) -> str:
+        """Say in one line what is about to happen."""
+        total = sum(len(item.names) for item in self.items)
+        unknown = f" and {self.unknown} of unknown size" if self.unknown else ""
+        return (
+            f"{self.spec.id} {self.split}: {total} to fetch, {decimal(self.size)}{unknown}; "
+            f"{len(self.here)} here already" + (f"; {len(self.problems)} can't be fetched" if self.problems else "")
+        )
+
+
+def plan(
+    spec: BenchmarkSpec,
+    split: str,
+    *,
+    wanted: Sequence[str] = (),
+    limit: int | None = None,
+    data: Path | None = None,
+    refresh: bool = False,
+) -> FetchPlan:
+    """Plan a fetch: the split's annotations, and the videos of the media keys `wanted`, or the first `limit` of these.
+
+    The rows name the videos, so a fetch with videos takes two plans: the first without `wanted` brings the annotations.
+    Nothing is fetched in place of the user's own (`data`). `refresh` asks upstream anew (see `sources.resolve`), also
+    for videos on the Hub that have changed there. InputError where the split is unknown, or the user's data isn't as
+    expected.
+    """
+    what = f"annotations ({' or '.join(sources.published_files(sources.split_spec(spec, split).source))})"
+    users = sources.user_data(spec, data) is not None
+    items: list[Transfer] = []
+    here = [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []
+    problems: list[Failure] = []
+    if users:
+        sources.resolve(spec, split, data)  # says what is wrong with it
+    elif not here:
+        try:
+            items.append(_annotations(spec, split, what, refresh=refresh))
+        except DataUnavailableError as error:
+            problems.append((what, str(error)))
+    library = media.Library(spec, split, data)
+    verified = VerifiedFiles(media.fetched_root(spec))
+    by_source: dict[int, list[str]] = {}
+    for key in list(dict.fromkeys(wanted))[:limit]:
+        try:
+            found = library.find({"video": key})
+        except InputError as error:
+            problems.append((key, str(error)))
+            continue
+        number = next(
+            (
+                number
+                for number, source in enumerate(spec.media)
+                if (not source.splits or split in source.splits)
+                and (source.matches is None or re.search(source.matches, key) is not None)
+            ),
+            None,
+        )
+        hashed = number is not None and spec.media[number].kind == "hub"
+        stale = refresh and hashed and found is not None and found.is_relative_to(verified.root)
+        if found is not None and not stale and _is_good(found, verified, hashed=hashed):
+            here.append(key)
+        elif number is None:
+            problems.append((key, f"{spec.id} names no place where this video can be had"))
+        else:
+            by_source.setdefault(number, []).append(key)
+    for number, keys in by_source.items():
+        try:
+            planned = list(_planned(spec.media[number], keys, verified, refresh=refresh))
+            items += [part for part in planned if isinstance(part, Transfer)]
+            problems += [part for part in planned if not isinstance(part, Transfer)]
+        except DataUnavailableError as error:
+            several = keys[0] if len(keys) == 1 else f"{len(keys)} videos"
+            problems.append((f"{several} ({spec.media[number].title})", str(error)))
+    return FetchPlan(spec, split, tuple(items), tuple(here), tuple(problems))
+
+
+def _annotations(spec: BenchmarkSpec, split: str, what: str, *, refresh: bool) -> Transfer:
+    """Return the transfer of a split's annotation files; DataUnavailableError where they can't be had."""
+    source = spec.splits[split].source
+    if isinstance(source, HubFile) and spec.open_data:
+        commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+        files = hub.list_files(source.repo_id, commit).files
+        size = next((files[name].size for name in source.filenames if name in files), None)
+    elif not isinstance(source, UrlFile) or not spec.open_data:
+        raise DataUnavailableError(sources.how_to_supply(spec, source))
+    elif hub.offline():
+        raise DataUnavailableError(f"{source.url}: not here and HF_HUB_OFFLINE is set; unset it")
+    else:
+        size = download.head(source.url).size
+
+    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
+        sources.resolve(spec, split, refresh=refresh)
+        advance(size or 0)
+        yield what, None
+
+    return Transfer((what,), size, bring)
+
+
+def _planned(
+    source: MediaSource, keys: list[str], verified: VerifiedFiles, *, refresh: bool
+) -> Iterator[Transfer | Failure]:
+    """Yield the transfers of a source's videos, and what it lacks; DataUnavailableError where none can be had."""
+    if source.kind == "form":
+        layout = source.layouts[0] if source.layouts else "{video}"
+        folders = source.images and imported(source.images.folders)({"video": keys[0]})
+        example = layout.format(video=folders[0] if folders else keys[0])
+        note = f" ({source.note})" if source.note else ""
+        raise DataUnavailableError(
+            f"ask for them at {source.location}, then put them into {verified.root} or a folder of REELBENCH_MEDIA, as "
+            f"{example}{note}"
+        )
+    if source.kind == "hub":
+        commit = hub.resolve_commit(source.location, source.revision, refresh=refresh)
+        listing = hub.list_files(source.location, commit)
+        hub.check_access(source.location)
+        for key in keys:
+            # A repository may hold a few of its videos in another container than the rest.
+            path = (source.path or source.layouts[0]).format(video=key)
+            suffix = PurePosixPath(path).suffix
+            bare = path.removesuffix(suffix) if suffix in media.SUFFIXES else path
+            names = (path, *(bare + suffix for suffix in media.SUFFIXES))
+            name = next((name for name in names if name in listing.files), None)
+            if name is None:
+                yield key, f"{hub.page(source.location)} at {commit[:12]} has no {path}"
+                continue
+            target = place(verified.root, source, key, PurePosixPath(name).suffix)
+            yield hub_video(listing, name, key, target, verified)
+        return
+    fetched = source.kind == "archive" and download.recorded(download.place(source.location)) is not None
+    if hub.offline() and not fetched:
+        raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
+    if source.kind == "archive":
+        yield archive(keys, 0 if fetched else download.head(source.location).size, source, verified)
+    elif (command := yt_dlp()) is None:
+        raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
+    else:
+        yield from (online_video(source, key, command, verified) for key in keys)
+
+
+def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
+    # Files in the user's own folders are the user's business. In the folder for fetched ones a file must be as it was
+    # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
+    if not found.is_relative_to(verified.root) or verified.holds(found):
+        return True
+    if hashed or playable.broken(found) is not None:
+        return False
+    verified.add(found)
+    return True
+
+
+def yt_dlp() -> list[str] | None:
+    """Return the command of the yt-dlp that is installed (on PATH, or beside this Python); None where there is none."""
+    found = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
+    return [found] if found else None
+
+
+class Progress(Protocol):
+    """Told how a run goes on; called from several threads."""
+
+    def advance(self, transferred: int) -> None:
+        """Count bytes transferred."""
+
+    def finished(self, what: str) -> None:
+        """Count one thing as done, or as failed for good."""
+
+
+@dataclass(frozen=True)
+class FetchReport:
+    """What a run did. Failures hold what could not be had and why, in the plan's order where it knew them before."""
+
+    done: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failed: tuple[Failure, ...]
+
+
+def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WORKERS) -> FetchReport:
+    """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
+
+    Raises:
+        DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
+            is running; nothing has been transferred.
+    """
+    from filelock import FileLock, Timeout
+
+    root = folder = media.fetched_root(plan.spec)
+    while not folder.exists():
+        folder = folder.parent
+    if plan.size > (free := shutil.disk_usage(folder).free):
+        raise DataUnavailableError(
+            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
+            "use --limit, or set REELBENCH_HOME to a larger disk"
+        )
+    if not plan.items:
+        return FetchReport((), plan.here, plan.problems)
+    path = root / ".fetch.lock"
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        # Two fetches of one benchmark would write the same partial files.
+        lock = FileLock(path, blocking=False).acquire()
+    except Timeout:
+        raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
+    done: list[str] = []
+    failed: list[Failure] = list(plan.problems)
+    stop = threading.Event()
+    with lock, ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            for future in as_completed([pool.submit(_outcomes, item, progress, stop) for item in plan.items]):
+                done += [what for what, reason in future.result().items() if reason is None]
+                failed += [(what, reason) for what, reason in future.result().items() if reason is not None]
+        finally:
+            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    return FetchReport(tuple(done), plan.here, tuple(failed))
+
+
+class _StoppedError(Exception):
+    """The user stopped the run."""
+
+
+def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> dict[str, str | None]:
+    """Transfer one item -> each of its names with None, or with the reason why it could not be had."""
+    outcomes: dict[str, str | None] = {}
+
+    def advance(transferred: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        if told is not None:
+            told.advance(transferred)
+
+    def brought() -> Iterator[tuple[str, str | None]]:
+        why = "its transfer ended without it; please report this"
+        try:
+            yield from item.bring(advance)
+        except _StoppedError:
+            raise
+        except Exception as error:  # one transfer's fault, of whatever kind, must not end the others
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+            if isinstance(error, OSError) and is_full(error):
+                full = error.filename or "where videos are kept"
+                why = f"the disk is full ({full}); make room and run the command again"
+            elif not isinstance(error, ReelbenchError | OSError):
+                log.exception("a transfer failed in an unforeseen way")
+        yield from ((what, why) for what in item.names if what not in outcomes)
+
+    for what, reason in brought():
+        outcomes[what] = reason
+        if told is not None:
+            told.finished(what)
+    return outcomes

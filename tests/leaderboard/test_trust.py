@@ -1,0 +1,223 @@
+"""Whose word holds on a board: which tables stand for a benchmark, what was first, and who may file a model's rows."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.leaderboard import board, headline, store, submission
+from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.trust import Filing
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.tasks.score import Options
+from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
+from tests.servers.judge import Answer, JudgeServer
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Score a model's answers to CURVE's mini split by a judge of that name, who gives this score to each; its run."""
+
+    def run(model, judge, score, prompts="reelbench"):
+        folder = tmp_path / "runs" / model
+        folder.mkdir(parents=True)
+        rows = loading.locate("curve", "mini").read()
+        lines = [{"id": row["id"], "prediction": f"{model} says {row['id']}."} for row in rows]
+        (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        with JudgeServer(lambda _: Answer(f'{{"score": {score}}}', model=judge)) as server:
+            options = JudgeOptions(model=judge, url=server.url, cache=folder / "judge.sqlite", prompts=prompts)
+            inputs = Inputs(folder / "answers.jsonl", split="mini")
+            score_files("curve", inputs, folder / "result", Options(judge=options), model=model)
+        return folder / "result"
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path):
+    """File a run for an account, a minute after the one before; return what came of it."""
+    times = iter(START + timedelta(minutes=n) for n in range(100))
+
+    def add(run, account=None, **filing):
+        [added] = store.add(run, tmp_path / "store", filing=Filing(account, at=next(times), **filing))
+        return added
+
+    return add
+
+
+def headline_of(path):
+    return "".join(headline.of_board(board.make(path, published=False)))
+
+
+def test_a_judge_that_nobody_names_stands_for_no_benchmark(judged, files, tmp_path):
+    """Two runs by a server that says 2 to all beside one honest run: without settings they take the headline."""
+    path = tmp_path / "store"
+    files(judged("held/one", "gpt-4o-mini", 1))
+    for name in ("evil/m1", "evil/m2"):
+        files(judged(name, "zzz-judge", 2), "evil")
+    made = board.make(path, published=False)
+    assert made.main["curve"].judge == "zzz-judge"
+    assert "by judges’ replies as stated" in headline_of(path)
+    (path / "settings.yaml").write_text("judges: [GPT-4o-mini]\n")
+    made = board.make(path, published=False)
+    assert made.main["curve"].judge == "gpt-4o-mini"
+    assert headline_of(path).startswith("held/one is the only ranked model on CURVE")
+    assert [entry.model for entry in made.overall[0].cells.values()] == ["held/one"]
+    [listed] = made.listed.items()
+    assert (listed[0].judge, listed[1]) == ("zzz-judge", "by others' judges")
+    assert len([entry for entry in made.entries if entry.group == listed[0]]) == 2
+    assert "(by others' judges)" in tables.tables(made, "markdown")
+
+
+def test_settings_that_are_none_are_one_line(tmp_path):
+    (tmp_path / "settings.yaml").write_text("judges: 5\n")
+    with pytest.raises(InputError, match=r"settings.yaml: field judges: Input should be a valid tuple \(found 5\)"):
+        board.make(tmp_path, published=False)
+
+
+def test_a_model_is_filed_by_who_filed_it_first_or_by_the_maintainers(rextime_run, files, tmp_path):
+    assert files(rextime_run("first", model="held/one"), "held").outcome == "added"
+    again = rextime_run("again", model="held/one", right=2)
+    for account, run in (("evil", again), (None, again), ("evil", rextime_run("case", model="Held/ONE"))):
+        refused = files(run, account)
+        assert refused.outcome == "refused"
+        assert "was filed first by held, 2026-01-01" in refused.why
+    assert files(again, "HELD").outcome == "replaced"
+    assert files(rextime_run("theirs", model="held/one", right=3), as_maintainer=True).outcome == "replaced"
+    (stored,) = store.read(tmp_path / "store")
+    assert (stored.check.account, stored.check.taken) == (None, START)
+
+
+def test_other_names_of_a_model_are_its_owners_too(rextime_run, files, tmp_path):
+    files(rextime_run("first", model="held/one"), "held")
+    (tmp_path / "store" / "aliases.yaml").write_text("held/one: [One of Held]\n")
+    assert "was filed first by held" in files(rextime_run("alias", model="One of Held"), "evil").why
+
+
+def test_a_copy_of_the_boards_own_keeps_who_filed_what_when(rextime_run, files, tmp_path):
+    files(rextime_run("first", model="held/one"), "held")
+    (tmp_path / "store" / "settings.yaml").write_text("judges: [a]\n")
+    [(stranger,), (own,)] = [
+        store.add(tmp_path / "store", tmp_path / name, filing=Filing("x", as_maintainer=own))
+        for name, own in (("strange", False), ("own", True))
+    ]
+    assert (stranger.outcome, own.outcome) == ("added", "added")
+    [[strange], [same]] = [store.read(tmp_path / name) for name in ("strange", "own")]
+    assert (same.check.account, same.check.taken) == ("held", START)
+    assert strange.check.account == "x"
+    assert strange.check.taken > START
+
+
+def test_what_a_submitter_says_is_marked_as_his(rextime_run, tamper, files, tmp_path):
+    def words(result):
+        result["model"]["about"] = {"organisation": "Evil Corp"}
+        result["provenance"]["note"] = "Best of all."
+
+    files(tamper(rextime_run(model="me/one"), result=words), "somebody")
+    made = board.make(tmp_path / "store", published=False)
+    [row] = made.entries
+    assert row.note == "as stated by somebody: Best of all."
+    assert "(words of somebody)" in tables.tables(made, "markdown")
+    assert row.facts["stated_by"] == "somebody"
+
+
+@pytest.mark.parametrize(
+    ("said", "account", "why"),
+    [
+        ({"taken": "1970-01-01T00:00:00Z"}, None, "taken is 1970-01-01 00:00, before what this board has"),
+        ({"judged": True}, None, "only the board's maintainers ask its judges"),
+        ({"account": "held"}, "evil", "account is held, and evil hands it in"),
+        ({}, "evil", "held/one was filed first by held, 2026-01-01"),
+        ({"account": "held"}, "held", ""),
+    ],
+)
+def test_a_submission_says_nothing_for_the_board(said, account, why, *, rextime_run, files, tmp_path):
+    files(rextime_run("first", model="held/one"), "held")
+    [added] = store.add(rextime_run("again", model="held/one", right=2), tmp_path / "theirs")
+    check = added.place / "check.json"
+    check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None, "account": account} | said))
+    [read] = submission.read(store.check(added.place), tmp_path / "store", account=account)
+    assert why in read.why
+    assert (read.verdict == "refused") == bool(why)
+
+
+def test_first_is_what_the_board_took_first_whatever_date_is_stated(kitchens, files, tmp_path):
+    files(kitchens("held/one", "2026-03-02", gold="ABCD"))
+    files(kitchens("evil/one", "1970-01-01", gold="BCDA"), "evil")
+    made = board.make(tmp_path / "store", published=False)
+    assert {entry.model: bool(entry.group.differs) for entry in made.entries} == {"held/one": False, "evil/one": True}
+    assert made.main["kitchen"].differs is None
+
+
+def test_leaving_out_what_was_asked_or_how_it_is_scored_hides_nothing(kitchens, files, tmp_path):
+    files(kitchens("held/one", "2026-03-02", gold="ABCD"))
+    other = kitchens("evil/one", "2026-03-03", gold="BCDA")
+    document = json.loads((other / "result.json").read_text())
+    del document["benchmark"]["questions_sha256"]
+    (other / "result.json").write_text(json.dumps(document))
+    files(other, "evil")
+    made = board.make(tmp_path / "store", published=False)
+    [row] = [entry for entry in made.entries if entry.model == "evil/one"]
+    assert row.group.differs == "36 of 36 answers changed"
+
+
+def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kitchens, files, tmp_path):
+    path = tmp_path / "store"
+    files(kitchens("evil/one", "2026-03-01", gold="BCDA"), "evil")
+    honest = files(kitchens("held/one", "2026-03-02", gold="ABCD"))
+    (path / "settings.yaml").write_text("judges: []\n")
+    assert board.make(path, published=False).main == {}
+    key = honest.place.relative_to(path).as_posix()
+    (path / "settings.yaml").write_text(f"benchmarks: {{kitchen: {key}}}\n")
+    made = board.make(path, published=False)
+    [(group, why)] = made.listed.items()
+    assert why == "other declarations"
+    assert [entry.model for entry in made.entries if entry.group == group] == ["evil/one"]
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+
+
+@pytest.fixture
+def kitchens(tmp_path, monkeypatch):
+    """Score a model on a benchmark of a folder that is gone afterwards, as a stranger's: right answers by `gold`."""
+    import reelbench
+    from reelbench.registry import discovery
+
+    def run(model, date, gold):
+        folder = tmp_path / "kitchen"
+        folder.mkdir()
+        (folder / "benchmark.yaml").write_text(
+            "id: kitchen\ntitle: Kitchen films\nkind: choice\nsource: {file: rows.jsonl}\n"
+            "columns: {id: qid, video: clip, question: q, options: choices, answer: gold}\n"
+        )
+        choices = ["the red one", "the blue one", "the copper one", "the small one"]
+        rows = [
+            {
+                "qid": f"q{n:02}",
+                "clip": f"c{n // 3}.mp4",
+                "q": f"Which pan {n}?",
+                "choices": choices,
+                "gold": gold[n % 4],
+            }
+            for n in range(36)
+        ]
+        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        monkeypatch.setattr(discovery, "_registry", None)
+        scored = reelbench.score(
+            str(folder), [{"id": row["qid"], "prediction": row["gold"]} for row in rows], model=model
+        )
+        out = tmp_path / "runs" / model
+        scored.save(out)
+        document = json.loads((out / "result.json").read_text())
+        document["provenance"]["date"] = f"{date}T00:00:00+00:00"
+        (out / "result.json").write_text(json.dumps(document))
+        shutil.rmtree(folder)
+        monkeypatch.setattr(discovery, "_registry", None)
+        return out
+
+    return run
