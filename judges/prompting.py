@@ -110,14 +110,9 @@ def load_scale_prompts(
     *,
     places: Sequence[str] = ("question", "reference", "answer"),
 ) -> PromptSet:
-    """Return the prompt set called `prompts` for any scale.
+    """As `load_prompts`, for any scale, with the folder of our `own` prompts; `name` is for errors.
 
-    Args:
-        name: For errors.
-        judge: The scale.
-        own: The folder of our prompts.
-        prompts: `reelbench`, `official`, or a path.
-        places: What a file of the user's must have places for.
+    A file of the user's must have `places`.
     """
     if prompts == "reelbench":
         return _own(name, judge, own)

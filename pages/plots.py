@@ -5,6 +5,7 @@ beside it; the plot is for the eye.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -76,7 +77,10 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     """
     whole = all(value == int(value) for values in series.values() for value in values)
     edges = _edges(list(series.values()), whole=whole)
-    shares = {name: _shares(values, edges) for name, values in series.items()}
+    shares: dict[str, list[float]] = {}
+    for name, values in series.items():
+        bins = Counter(min(int((v - edges[0]) / (edges[1] - edges[0]) + 1e-9), len(edges) - 2) for v in values)
+        shares[name] = [100 * bins[place] / len(values) for place in range(len(edges) - 1)]
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
     most = max(value for values in shares.values() for value in values)
@@ -138,14 +142,6 @@ def _edges(series: Sequence[Sequence[float]], *, whole: bool) -> list[float]:
     # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
     count = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
     return [round((first + place) * width, 10) for place in range(max(count, 1) + 1)]
-
-
-def _shares(values: Sequence[float], edges: Sequence[float]) -> list[float]:
-    width = edges[1] - edges[0]
-    counts = [0] * (len(edges) - 1)
-    for value in values:
-        counts[min(int((value - edges[0]) / width + 1e-9), len(counts) - 1)] += 1
-    return [100 * count / len(values) for count in counts]
 
 
 # --- a score against a setting ----------------------------------------------------------------------------------------

@@ -38,12 +38,9 @@ _GROUP = 3
 
 
 def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
-    """Return whether the two texts are the same answer.
+    """Return whether two texts are the same answer; of more than `texts.TAIL` characters the end is read.
 
-    Args:
-        prediction: The model's answer; of more than `texts.TAIL` characters its end is read.
-        reference: The true answer.
-        locale: BCP-47 tag such as `ja-JP`, which decides on number words and on the decimal sign.
+    The locale, a BCP-47 tag such as `ja-JP`, decides on number words and on the decimal sign.
     """
     predicted = normalize(texts.tail(prediction), locale)
     # Two texts of punctuation alone agree in nothing.

@@ -116,13 +116,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
 
 
 def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> AgreementReport:
-    """Compare two sets of ratings.
-
-    Args:
-        samples: The items (of either result): their videos and labels.
-        a: Scores by the first judge.
-        b: Scores by the second judge, or by people.
-        spec: The benchmark.
+    """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Raises:
         InputError: There is nothing that both rated.

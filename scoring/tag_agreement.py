@@ -91,12 +91,9 @@ class TagAgreement:
 def tag_agreement(
     a: Mapping[str, Tags], b: Mapping[str, Tags], videos: Mapping[str, str] | None = None
 ) -> TagAgreement:
-    """Compare two taggers on the items that both tagged.
+    """Compare two taggers (item -> tags) on the items that both tagged.
 
-    Args:
-        a: Item -> tags by the first.
-        b: Item -> tags by the second.
-        videos: Item -> its video; None where it isn't known, which leaves the intervals out.
+    `videos` is item -> its video; None where it isn't known, which leaves the intervals out.
 
     Raises:
         InputError: There is no item that both tagged, or the video of one isn't known.
