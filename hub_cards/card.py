@@ -10,6 +10,7 @@ from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.data.sources import published_files
+from reelbench.registry.errors import installing
 from reelbench.registry.spec import FileBeside, HubFile, LocalFile, SplitSpec
 
 OWN_ROWS = "Own rows in the format of"
@@ -119,7 +120,7 @@ def _loading(material: Material) -> str:
     source = "your own copy of the owners' files" if copy else "the owners' files"
     parts.append(
         f"{why}With Reelbench, the same columns from {source}:\n\n"
-        + code("pip install reelbench", "bash")
+        + code(installing(), "bash")
         + "\n\n"
         + code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python")
     )
@@ -139,7 +140,7 @@ def _lmms_eval(material: Material) -> str:
     called = next((task.name for task in spec.tasks if task.split == spec.default_split), spec.tasks[0].name)
     known = "REELBENCH_BENCHMARKS=path/to/its/folder " if spec.file and not spec.package else ""
     command = (
-        "pip install 'reelbench[lmms-eval]'\n"
+        f"{installing('lmms-eval')}\n"
         f"{known}lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
         "    --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct --log_samples --output_path runs\n"
         "reelbench score --run runs"
@@ -202,9 +203,12 @@ def licences(material: Material) -> str:
     spec = material.spec
     note = f" {spec.license_note}" if spec.license_note else ""
     forbidden = why_withheld(spec)
-    rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
+    kept = ", ".join(f"`{name}`" for name in spec.splits if why_withheld(spec, name))
+    but = f", but for those of {kept}, whose answers are hidden" if kept else ""
+    rows_told = f"{forbidden} No rows are published here." if forbidden else f"They may be passed on under it{but}."
     terms_of = {"youtube": "YouTube's terms of service", "form": "the agreement that is made on request"}
     where = {True: "the terms of its gated repository", False: "the terms stated there"}
+    terms_of |= {} if spec.package else {"form": "their makers' own terms"}  # nothing was agreed with a file's author
     told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
     terms = "; ".join(dict.fromkeys(told))
     return (

@@ -71,7 +71,7 @@ def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None =
     tasks = [
         {"id": task.name, "config": config, "split": task.split}
         for task in spec.tasks
-        if not (is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].hidden_answers)
+        if not (is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].secret)
     ]
     return {
         "name": spec.title,

@@ -94,6 +94,7 @@ def push(
         rows = material.located(spec, data)
     elif options.with_data:
         rows = {split: loading.locate(spec.id, split) for split in spec.splits}
+    rows = {split: found for split, found in rows.items() if why_withheld(spec, split) is None}
     listing = target.head.files
     with TemporaryDirectory(prefix="reelbench-card-") as folder:
         staged = Path(folder)

@@ -35,7 +35,11 @@ def splits(material: Material) -> str:
                 f"`{split.name}`" + (" (default)" if split.name == material.spec.default_split else ""),
                 count(split.counted.statistics.rows if split.counted else split.declared.rows),
                 count(split.counted.statistics.videos if split.counted else split.declared.videos),
-                "hidden, scored by the owners' server" if split.declared.hidden_answers else "public",
+                "hidden, scored by the owners' server"
+                if split.declared.hidden_answers
+                else "kept by their makers"
+                if split.declared.answers_kept
+                else "public",
                 _origin(split),
             ]
             for split in material.splits

@@ -180,6 +180,8 @@ class _Upload:
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
                 repository.api.whoami()  # with a bad token every repository looks as if it were not there
+            elif head.commit is None:
+                self.note(f"{repository.page}: not there yet, or private and the token may not see it")
         if head.commit is None and create_pr:
             raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
         with repository.errors_in_one_line():
@@ -196,6 +198,8 @@ class _Upload:
         changed = [path for path in paths if differs(self.folder / path, there.get(path)) and _key(path) not in older]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
+        if revision:  # what others had merged since is no part of one's own request
+            changed = [path for path in changed if differs(self.folder / path, head.files.get(path))]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
         done: Done = "unchanged"
@@ -326,7 +330,14 @@ class _Upload:
             there = {key for path in its.files if path.endswith(_RESULT) and (key := _key(path))}
             there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
             there |= self._withheld(name, its).keys()
-            if lacking := sorted(there - mine):
+            lacking = sorted(there - mine)
+            if kept := [key for key in lacking if key in self.board.left_out]:
+                raise InputError(
+                    f"{hub.page(name)} has {number_of(len(kept), 'row')} without samples, the first {kept[0]}: "
+                    f"{self.board.left_out[kept[0]]}; publish from the store that has them, or take your own out with "
+                    "`reelbench leaderboard remove KEY --store STORE`"
+                )
+            if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
                     f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"

@@ -26,7 +26,7 @@ from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
@@ -188,6 +188,7 @@ def document(board: Board) -> dict[str, Any]:
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
         "headline": headline.of_board(board),
         "rules": ranking.rules(),
+        "install": installing("lmms-eval"),
         "units": units(),
         "columns": [
             {field.name: getattr(column, field.name) for field in fields(column) if field.name != "get"}

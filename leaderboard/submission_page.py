@@ -113,8 +113,13 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
         metric = spec.primary
         heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
         yield table(heads, [_row(metric, row) for row in submission.near])
-    if submission.missing:
-        yield "\n".join(["To know:", "", *(f"- {line}" for line in submission.missing)])
+    replaced = [
+        f"it takes the place of {verbatim(row.key, 4 * _NAME)}: the dataset's history tells whose that was"
+        for row in submission.near
+        if row.place == "replaced"
+    ]
+    if known := [*replaced, *submission.missing]:
+        yield "\n".join(["To know:", "", *(f"- {line}" for line in known)])
 
 
 def _row(metric: Metric, row: Near) -> tuple[str, ...]:

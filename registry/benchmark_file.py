@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from reelbench.registry import settings
 from reelbench.registry.containment import contained
-from reelbench.registry.data.mapped_rows import PLACE
+from reelbench.registry.data.mapped_rows import ANSWERS, PLACE
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
@@ -54,7 +54,7 @@ FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
     *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
     *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
-    *("organisation", "span_unit", "fps", "options"),
+    *("organisation", "span_unit", "fps", "options", "hidden_answers"),
 )
 REQUIRED = ("id", "kind", "source", "columns")
 
@@ -314,6 +314,8 @@ class _Declaration:
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         if self._top.values.get("options") is not None:
             own -= {"options"}
+        if self._hides(self._top) and not ANSWERS & columns.keys():  # the owners' copy has them
+            own, spans = own - ANSWERS, set[str]()
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
@@ -375,10 +377,18 @@ class _Declaration:
         for name, block in top.blocks("splits"):
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
                 raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-            block.only(("source", "task", "twin"))
+            block.only(("source", "task", "twin", "hidden_answers"))
             owner = block if "source" in block.values else top
-            splits[name] = SplitSpec(source=self._source(owner.block("source"), name))
-        return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"))}
+            hidden = self._hides(block if "hidden_answers" in block.values else top)
+            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
+        return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
+
+    def _hides(self, block: Block) -> dict[str, Any]:
+        """Return what `hidden_answers: true` means: kept by whoever has the rows, or with the owners alone."""
+        if block.choice("hidden_answers", Literal["true", "false"]) != "true":
+            return {}
+        here = ANSWERS & self._top.block("columns").values.keys()
+        return {"answers_kept" if here else "hidden_answers": True}
 
     def _source(self, block: Block, split: str) -> Source:
         if "url" in block.values:

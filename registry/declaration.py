@@ -27,7 +27,10 @@ def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
     judge = whole["judge"]
     if judge and not judge["prompts"].startswith(f"{our_room()}."):
         judge["prompts"] = ""
-    splits = {name: {"hidden_answers": split.hidden_answers} for name, split in spec.splits.items()}
+    splits = {
+        name: {"hidden_answers": split.hidden_answers} | ({"answers_kept": True} if split.answers_kept else {})
+        for name, split in spec.splits.items()
+    }
     tasks = [task for task in whole["tasks"] if not task["prompt"]]
     return {name: whole[name] for name in (*_TEXTS, *_PARTS)} | {"splits": splits, "tasks": tasks}
 
@@ -57,7 +60,11 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
     try:
         _check(document)
         splits = {
-            name: SplitSpec(source=FileBeside(path=""), hidden_answers=bool(split.get("hidden_answers")))
+            name: SplitSpec(
+                source=FileBeside(path=""),
+                hidden_answers=bool(split.get("hidden_answers")),
+                answers_kept=bool(split.get("answers_kept")),
+            )
             for name, split in document.get("splits", {}).items()
         }
         known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}

@@ -33,9 +33,10 @@ def number_of(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def installing(extra: str) -> str:
-    """Return the command that installs an extra, from a package registry or from a clone."""
-    return f"pip install 'reelbench[{extra}]' (in a clone: '.[{extra}]')"
+def installing(extra: str = "") -> str:
+    """Return the command that installs Reelbench: said here alone, and never by a name that anybody may take."""
+    what = f"'.[{extra}]'" if extra else "."
+    return f"pip install {what}   # in a clone of Reelbench: it is on no package registry yet"
 
 
 class ReelbenchError(Exception):

@@ -89,8 +89,14 @@ class SplitSpec(Declared):
     owners_rows: str | None = None
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False  # True where only the owners' server can score it
+    answers_kept: bool = False  # True where the rows have the answers, and nothing that tells one is passed on
     submit_to: str = ""  # where the owners take submissions of it
     cite: str = ""  # where the counts are stated
+
+    @property
+    def secret(self) -> bool:
+        """Whether its answers are public nowhere."""
+        return self.hidden_answers or self.answers_kept
 
 
 class ImageFolders(Declared):

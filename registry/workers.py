@@ -106,7 +106,7 @@ def imported_ray() -> Any:  # noqa: ANN401 - the module
     try:
         import ray
     except ImportError:
-        raise InputError(f"--engine ray: Ray is not installed; {installing('ray')}, or use --engine pool") from None
+        raise InputError(f"--engine ray: Ray is not installed; use --engine pool, or {installing('ray')}") from None
     return ray
 
 

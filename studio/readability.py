@@ -113,8 +113,8 @@ def load_parser(model: str | None = None) -> Parser:
     # Looked for before spaCy is imported, which takes seconds.
     if not _installed("spacy"):
         raise ParserUnavailableError(
-            f"parse depth is left out: spaCy is not installed; to have it: {installing('profile')} and "
-            f"python -m spacy download {DEFAULT_MODEL}"
+            f"parse depth is left out: spaCy is not installed; to have it: "
+            f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
         )
     if not Path(model).is_dir() and not _installed(model):
         raise ParserUnavailableError(

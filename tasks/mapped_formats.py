@@ -3,6 +3,7 @@
 from typing import Any, NoReturn
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.submissions import Inputs
 
@@ -16,3 +17,8 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 def read(spec: BenchmarkSpec, inputs: Inputs) -> NoReturn:
     """Refuse what is no table."""
     raise InputError(f"{inputs.predictions}: {spec.id} has no file format of its own; give ids and predictions")
+
+
+def submission_row(sample: Sample) -> dict[str, Any]:
+    """Return a sample of a split whose answers are hidden as a line that `reelbench score` reads where they are."""
+    return {"id": sample.id, "prediction": sample.prediction or ""}

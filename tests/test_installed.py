@@ -156,7 +156,7 @@ def test_the_readme_s_commands_in_an_empty_environment(extra, built, environment
             if run.needs_lmms_eval and not extra:
                 if command.startswith("reelbench run"):
                     done = in_shell(text, here, env)
-                    assert (done.returncode, "pip install 'reelbench[lmms-eval]'" in done.stderr) == (2, True), done
+                    assert (done.returncode, "pip install '.[lmms-eval]'" in done.stderr) == (2, True), done
                 continue
             done = in_shell(text, here, env)
             assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

@@ -127,6 +127,8 @@ globalThis.Reelbench = (() => {
 
   // --- files that are loaded when they are asked for ---
   const waiting = new Map();
+  // A host may ask (`require-trusted-types-for 'script'`) that a page says which addresses it makes: files of its own.
+  const own = globalThis.trustedTypes?.createPolicy("reelbench", { createScriptURL: (url) => url });
   globalThis.REELBENCH_LOADED = (name, content) => waiting.get(name)?.resolve(content);
   function load(name) {
     if (!waiting.has(name)) {
@@ -136,7 +138,8 @@ globalThis.Reelbench = (() => {
         entry.reject = reject;
       });
       waiting.set(name, entry);
-      const script = h("script", { src: `data/${name}.js` });
+      const address = `data/${name}.js`;
+      const script = h("script", { src: own ? own.createScriptURL(address) : address });
       script.onerror = () => {
         waiting.delete(name);
         entry.reject(new Error(`data/${name}.js could not be loaded`));

@@ -27,7 +27,7 @@
           {},
           h("h2", { text: "Run your model" }),
           code(
-            "pip install '.[lmms-eval]'   # in a clone of Reelbench: it is on no package registry yet\nreelbench run -- --tasks reelbench --model qwen2_5_vl \\\n  --model_args pretrained=ORG/MODEL --output_path runs",
+            `${data.install}\nreelbench run -- --tasks reelbench --model qwen2_5_vl \\\n  --model_args pretrained=ORG/MODEL --output_path runs`,
           ),
           note(
             "Any lmms-eval model works. Answers made elsewhere: reelbench score NAME --predictions FILE --model ORG/MODEL --output runs.",

@@ -21,6 +21,7 @@ from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.data import loading
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
@@ -57,7 +58,9 @@ def export(
         elif not any(found.value is not None for found in one.result.metrics.values()):
             yield Exported(one.key, why="none of its metrics is scored")
         else:
-            yield Exported(one.key, tuple(_write(one, spec, out, organization, relationship)))
+            why = why_withheld(spec, one.result.benchmark.split)
+            files = tuple(_write(one, spec, out, organization, relationship))
+            yield Exported(one.key, files, f"its samples: {why}" if why else "")
 
 
 def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str, relationship: str) -> Iterator[Path]:
@@ -68,7 +71,7 @@ def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str,
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
     folder = Path("data") / spec.id / developer / model
     document = aggregate(one, spec, organization, relationship)
-    if spec.open_data:
+    if why_withheld(spec, result.benchmark.split) is None:
         rows = list(instances(spec, result, result_files.read_samples(one.folder), document["evaluation_id"]))
         if rows:
             samples = folder / f"{name}_samples.jsonl"

@@ -82,7 +82,7 @@ def export(
 def task_id(spec: BenchmarkSpec, split: str) -> str | None:
     """Return the id that the benchmark's `eval.yaml` has for a whole split, None where it has none."""
     whole = [task for task in spec.tasks if task.split == split and not task.only and task.prompt is None]
-    if loading.is_mini(split) or not whole or spec.splits[split].hidden_answers:
+    if loading.is_mini(split) or not whole or spec.splits[split].secret:
         return None
     return whole[0].name
 

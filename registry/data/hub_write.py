@@ -4,10 +4,12 @@ The commit goes onto the one that was compared with, so the repository is whole 
 overwritten. Reading is `registry.data.hub`.
 """
 
+import re
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -103,7 +105,11 @@ class Repository:
 
         parent = head.commit
         if parent is None:
-            patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
+            try:
+                patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
+            except hub.client_errors() as error:
+                if not hub.is_cut_off(error):  # it may have been made all the same, with a README of the Hub's own
+                    raise
             parent = self.api.repo_info(self.id, repo_type=self.kind).sha
         known = self.open_request(title) if create_pr else None
         operations = [
@@ -163,18 +169,22 @@ class Repository:
             inner, status = _inner(error), _status(error)
             reason = " ".join(str(getattr(inner, "server_message", None) or inner).split())
             says = f"(the Hub says: {reason})"
+            asked = str(getattr(getattr(getattr(inner, "response", None), "request", None), "url", ""))
             texts = {
                 _REFUSED: f"the Hub refused what was sent: {reason}",
                 _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
                 _PAYMENT: f"the Hub asks for a paid plan (it says: {reason}), as for Spaces that run a program; "
                 "without one run `reelbench leaderboard webhook` on a machine of your own",
-                _FORBIDDEN: "your token may not write there; offer a pull request with --create-pr, or use one that "
-                f"may {says}",
+                _FORBIDDEN: (
+                    f"your token may not write there; offer a pull request with --create-pr, or use one that may {says}"
+                    if re.search("/(commit|preupload|create)", asked)
+                    else f"that is not allowed, by the token's rights or as an address expired; run it again {says}"
+                ),
                 _CONFLICT: f"the repository was being changed; nothing was committed, run it again {says}",
                 _STALE: "somebody committed while this ran; nothing was committed, run it again",
             }
             text = texts.get(status or 0) or f"the Hub could not do it now, run it again ({reason})"
-            if status is None and isinstance(inner, ValueError):
+            if status is None and isinstance(inner, ValueError) and not isinstance(inner, JSONDecodeError):
                 text = texts[_REFUSED]
             raise ReelbenchError(f"{self.page}: {text}") from error
 

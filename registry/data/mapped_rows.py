@@ -28,6 +28,9 @@ ROW = "row"
 PLACE = re.compile(r"\{([^{}]+)\}")
 """A column's name in a template."""
 
+ANSWERS = {"answer", "span", "start", "end"}
+"""Columns of right answers, which rows whose answers are hidden need not have."""
+
 Cells = Mapping[str, Any]
 
 
@@ -81,14 +84,16 @@ class _Question:
         self._spec = spec
         self._mapping = mapping
         self._cells = {ROW: number, **cells}
+        self._told = bool(ANSWERS & mapping.columns.keys())
 
     @cached_property
     def choice(self) -> "tuple[Options, str]":
         """Its options, and the right one as the row names it; InputError where they can't be read."""
+        answer = self._text("answer") if self._told else ""
         if self._mapping.options_in_question:
             where = f"{self.where}: {_named('question', self._source('question'))}"
-            return parted(self._text("question"), where)[1], self._text("answer")
-        return read_options(self._value("options"), f"{self.where}: options"), self._text("answer")
+            return parted(self._text("question"), where)[1], answer
+        return read_options(self._value("options"), f"{self.where}: options"), answer
 
     def row(self, form: AnswerForm | None) -> rows.Row:
         """Return the row; `form` is how the right option is named."""
@@ -98,11 +103,11 @@ class _Question:
         if self._mapping.options_in_question:
             row["question"] = parted(row["question"], f"{self.where}: question")[0]
         if form is not None:
-            row |= {"options": list(self.choice[0].texts), "answer": self._letter(form)}
+            row |= {"options": list(self.choice[0].texts), "answer": self._letter(form) if self._told else ""}
         elif self._spec.row_kind == "open":
-            row["answer"] = self._text("answer")
+            row["answer"] = self._text("answer") if self._told else ""
         if self._spec.asks_span:
-            row["span"] = self._span()
+            row["span"] = self._span() if self._told else []
         for facet in self._spec.facets:
             if facet.in_rows:
                 value = self._value(facet.name)

@@ -14,8 +14,10 @@ import yaml
 from reelbench.hub_cards.push import TITLE, PushOptions, push
 from reelbench.registry import discovery
 from reelbench.registry import rows as rows_module
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
-from tests.hub_cards.rendering import with_mini_as_owners
+from tests.hub_cards.rendering import NAMES, with_mini_as_owners
+from tests.servers.hub import skip_unless_cards_are_validated_here
 
 REPO = "museum/films"
 HUMAN = """---
@@ -303,21 +305,46 @@ def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
         pushed()
 
 
-def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_path):
-    names = ("moviecore", "rextime", "curve")
-    for name in names:
-        pushed(name, f"museum/{name}", with_data=True)
-    script = (
-        "import json\n"
-        "from datasets import load_dataset\n"
-        f"repos = {[f'museum/{name}' for name in names]!r}\n"
-        "loaded = {repo: load_dataset(repo) for repo in repos}\n"
-        "print(json.dumps({repo: {split: [rows.num_rows, rows.column_names, str(rows.features)]"
-        " for split, rows in found.items()} for repo, found in loaded.items()}))"
+LOADED = """
+import json, sys
+from datasets import load_dataset
+from datasets.info import DatasetInfosDict
+from datasets.utils.metadata import MetadataConfigs
+from huggingface_hub import DatasetCard
+
+told = {}
+for repo in sys.argv[1:]:
+    card = DatasetCard.load(repo)
+    card.validate(repo_type="dataset")
+    configs = MetadataConfigs.from_dataset_card_data(card.data)
+    DatasetInfosDict.from_dataset_card_data(card.data)
+    told[repo] = {"configs": list(configs), "again": DatasetCard(str(card)).data.to_dict() == card.data.to_dict()}
+    try:
+        found = load_dataset(repo)
+        told[repo] |= {split: [len(rows), rows.column_names, str(rows.features)] for split, rows in found.items()}
+    except Exception as error:
+        told[repo]["error"] = f"{type(error).__name__}: {error}"
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.slow
+def test_nine_cards_pass_the_clients_own_validators_and_load(hub, pushed, reelbench, tmp_path):
+    """Eight of ours and one of a folder, through huggingface_hub's and datasets' own readers of cards."""
+    skip_unless_cards_are_validated_here()
+    for name in NAMES:
+        pushed(name, f"museum/{name}", with_data=why_withheld(discovery.get(name)) is None, eval_yaml=True)
+    rows = [{"qid": n, "clip": f"{n}.mp4", "q": f"What is {n}?", "gold": str(n)} for n in range(5)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "benchmark.yaml").write_text(
+        "id: kitchen\ntitle: Kitchen\nkind: exact\nsource: {file: rows.jsonl}\nlicence: cc-by-4.0\n"
+        "columns: {id: qid, video: clip, question: q, answer: gold}\n"
     )
+    own = ("cards", "push", tmp_path, "--repo", "museum/kitchen", "--with-data", "--eval-yaml")
+    assert reelbench(*own).returncode == 0
     environment = {key: value for key, value in os.environ.items() if key not in {"HF_HUB_OFFLINE", "HF_TOKEN"}}
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", LOADED, *(f"museum/{name}" for name in (*NAMES, "kitchen"))],
         env={**environment, **hub.env(tmp_path / "other"), "HF_DATASETS_CACHE": str(tmp_path / "datasets")},
         capture_output=True,
         text=True,
@@ -325,16 +352,24 @@ def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    loaded = json.loads(done.stdout)
-    for name in names:
-        spec = discovery.get(name)
-        found = loaded[f"museum/{name}"]
-        [declared] = metadata(readme(hub.repo(f"museum/{name}")))["configs"]
-        assert set(found) == {file["split"] for file in declared["data_files"]}
-        rows, columns, features = found[spec.default_split]
-        assert rows == 12
-        assert {"id", "video", "question", "language", "answer", "split"} <= set(columns)
-        assert features == str(rows_module.features(spec))
+    assert len(hub.asked("POST /api/validate-yaml")) >= 2 * (len(NAMES) + 1)
+    told = json.loads(done.stdout)
+    assert {found["again"] for found in told.values()} == {True}
+    withheld = {repo for repo, found in told.items() if "error" in found}
+    assert withheld == {f"museum/{name}" for name in NAMES if why_withheld(discovery.get(name))}
+    for repo in withheld:  # a card alone: nothing to load, and the card says why
+        assert told[repo]["error"].startswith("DataFilesNotFoundError")
+        assert told[repo]["configs"] == []
+        assert "This repository has the card only" in readme(hub.repo(repo))
+    for name in (*NAMES, "kitchen"):
+        if (repo := f"museum/{name}") not in withheld:
+            [declared] = metadata(readme(hub.repo(repo)))["configs"]
+            assert {file["split"] for file in declared["data_files"]} == told[repo].keys() - {"configs", "again"}
+            split = declared["data_files"][0]["split"]
+            number, columns, features = told[repo][split]
+            assert number == (5 if name == "kitchen" else 12)
+            assert {"id", "video", "question", "language", "split"} <= set(columns)
+            assert name == "kitchen" or features == str(rows_module.features(discovery.get(name)))
 
 
 def test_the_command_offers_a_request_where_the_user_is_not_the_owner(hub, reelbench, tmp_path):

@@ -78,6 +78,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
     [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(dry_run=True), note=told.append)
     assert one.done == "would change"
     assert any("add results/org__model/unknown/rextime/" in line for line in told)
+    assert any("not there yet, or private and the token may not see it" in line for line in told)
     assert ("dataset", DATASET) not in hub.repos
 
 
@@ -383,6 +384,44 @@ def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(hub, own_benchma
     assert any(b"the secret answer" in data for data in files(hub, "museum/inside", "dataset").values())
 
 
+def test_hidden_answers_are_scored_with_here_and_passed_on_nowhere(hub, own_benchmark, tmp_path, reelbench):
+    """A licence lets rows be passed on, and `hidden_answers` keeps the answers: not even a private page has them."""
+    folder, predictions = own_benchmark
+    declared = (folder / "benchmark.yaml").read_text() + "licence: cc-by-4.0\n"
+    (folder / "benchmark.yaml").write_text(declared + "hidden_answers: true\n")
+    run = ["score", folder, "--predictions", predictions, "--model", "org/one", "--output", tmp_path / "run"]
+    assert "12 of 12 scored" in (done := reelbench(*run)).stdout + done.stderr
+    [added] = store.add(tmp_path / "run", tmp_path / "store")
+    assert added.outcome == "added", added.why
+    for private in (False, True):
+        publishing.publish(tmp_path / "store", space=SPACE, dataset=DATASET, options=PublishOptions(private=private))
+    card = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--eval-yaml", "--no-create-pr")
+    assert card.returncode == 0, card.stderr
+    with_data = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--with-data")
+    assert "Pantry's answers are hidden (hidden_answers). Push the card without --with-data." in with_data.stderr
+    export = ("leaderboard", "export", tmp_path / "store", "--format", "eee", "--organization", "museum")
+    assert "its samples: Pantry's answers" in reelbench(*export, "--out", tmp_path / "eee").stderr
+    for repo in hub.repos.values():
+        assert [path for path, data in repo.files().items() if b"the secret answer" in data] == []
+    assert {path.suffix for path in (tmp_path / "eee").rglob("*.*")} == {".json"}
+    assert yaml.safe_load(files(hub, "museum/pantry", "dataset")["eval.yaml"])["tasks"] == []
+
+    # Who is given the folder without the answers asks and hands in; who has them scores that.
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    (folder / "rows.jsonl").write_text("".join(json.dumps({**row, "a": None}) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", ""))
+    refused = reelbench("check", folder, "--no-media")
+    assert "columns.answer is missing: a exact benchmark needs it" in refused.stderr
+    (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", "") + "hidden_answers: true\n")
+    assert reelbench("check", folder, "--no-media").returncode == 0
+    blind = reelbench(*run[:-1], tmp_path / "blind")
+    assert "0 of 12 scored (12 answers_hidden)" in blind.stdout + blind.stderr
+    handed_in = [json.loads(line) for line in (tmp_path / "blind" / "submission.jsonl").read_text().splitlines()]
+    assert handed_in[0] == {"id": "q0", "prediction": "flour"}
+    (folder / "benchmark.yaml").write_text(declared + "hidden_answers: perhaps\n")
+    assert "hidden_answers is 'perhaps', expected true, false" in reelbench("check", folder).stderr
+
+
 @pytest.fixture
 def own_benchmark(tmp_path):
     """A benchmark's folder and a file of predictions."""
@@ -409,6 +448,28 @@ def test_a_busy_hub_is_waited_for_as_long_as_it_says(hub, stored, status):
         hub.fail(pattern, status=status, headers={"Retry-After": "0"})
     done = publishing.publish(stored, space=SPACE, dataset=DATASET)
     assert [one.done for one in done] == ["committed"] * 2
+
+
+def test_a_space_whose_making_was_not_answered_gets_its_own_readme(hub, stored):
+    hub.fail("POST /api/repos/create", lose=True)
+    [one] = publishing.publish(stored, space=SPACE)
+    assert one.done == "committed"
+    assert b"sdk: static" in files(hub, SPACE, "space")["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "where", "status", "said"),
+    [
+        ("PUT /upload/.*", "cdn", 403, "an address expired; run it again"),
+        ("POST .*/commit/.*", "hub", 403, "your token may not write there"),
+        ("POST /api/validate-yaml", "hub", 500, "the Hub could not do it now, run it again"),
+    ],
+)
+def test_what_the_hub_refuses_is_called_what_it_is(hub, stored, *, pattern, where, status, said):
+    hub.add(DATASET, {"README.md": "---\nconfigs: []\n---\n"}, kind="dataset")
+    (hub if where == "hub" else hub.cdn).fail(pattern, status=status, times=None)
+    with pytest.raises(ReelbenchError, match=said):
+        publishing.publish(stored, space=SPACE, dataset=DATASET)
 
 
 def test_what_was_done_before_a_failure_is_said(hub, stored):

@@ -47,12 +47,13 @@ def table(hub, rextime_run, tmp_path, monkeypatch):
 class Served:
     """The process, what it says line by line, and calls to it."""
 
-    def __init__(self, hub, home):
-        command = [Path(sys.executable).with_name("reelbench"), "leaderboard", "webhook", "--dataset", DATASET]
+    def __init__(self, hub, home, program=None, env=None):
+        program = program or Path(sys.executable).with_name("reelbench")
+        command = [program, "leaderboard", "webhook", "--dataset", DATASET]
         told = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "REELBENCH_HOME": str(home / "bot")}
         self._process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--port", "0"],
-            env={**os.environ, **hub.env(home / "bot-hf"), **told},
+            env={**(os.environ if env is None else env), **hub.env(home / "bot-hf"), **told},
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )

@@ -353,6 +353,8 @@ class HubServer(FileServer):
             raise _HubError(401 if call.token is None else 403, None, "You may not take part in discussions")
         num, _, action = call.rest.partition("/")
         pull_request = self._pull_request(call, num)
+        if action in ("merge", "status"):
+            return self._end(call, pull_request, call.json.get("status", "merged") if call.request.body else "merged")
         if action == "comment":
             text = call.json["comment"]
             if not text or len(text) > 65_536:
@@ -364,6 +366,19 @@ class HubServer(FileServer):
             raise _HubError(403 if event else 404, None, "No such comment of yours")
         pull_request.edit(event, call.json["content"])
         return _json({"updatedComment": event})
+
+    def _end(self, call: _Call, pull_request: PullRequest, status: str) -> Response:
+        """Merge a pull request, or close it: what its dataset's own people may."""
+        self._check_write(call)
+        if pull_request.status != "open":
+            raise _HubError(400, None, f"This pull request is {pull_request.status}")
+        if status == "merged":
+            if conflicts := call.repo.conflicts(pull_request):
+                raise _HubError(409, None, f"Merge conflicts in {conflicts[0]}")
+            call.repo.merge(pull_request)
+        pull_request.status = status
+        event = {"id": f"{pull_request.num:024x}", "type": "status-change", "createdAt": DATE}
+        return _json({"newStatus": event | {"author": {"name": "owner"}, "data": {"status": status}}})
 
     def _pull_request(self, call: _Call, num: str) -> PullRequest:
         pull_request = next((pr for pr in call.repo.pull_requests if str(pr.num) == num), None)

@@ -127,10 +127,21 @@ class Repo:
     def merge(self, pull_request: PullRequest) -> str:
         """Merge a pull request as Git does, three ways: what it changed since it left `main` is changed there too."""
         with self.lock:
-            mine = {commit.oid for commit in self.history()}
-            base = next(commit for commit in self.history(pull_request.ref) if commit.oid in mine).files
+            base = self._base(pull_request)
             tree = self.commits[self.refs[pull_request.ref]].files
             changed = {path: blob for path, blob in tree.items() if base.get(path) != blob}
             gone = [path for path in base if path not in tree]
             pull_request.status = "merged"
             return self.commit(changed, pull_request.title, delete=gone, author=pull_request.author)
+
+    def conflicts(self, pull_request: PullRequest) -> list[str]:
+        """Return the files that a pull request and `main` both changed, each to something else."""
+        base = self._base(pull_request)
+        theirs, ours = (self.commits[self.refs[ref]].files for ref in (pull_request.ref, "main"))
+        changed = [path for path in {*theirs, *base} if theirs.get(path) != base.get(path)]
+        return sorted(path for path in changed if ours.get(path) not in (base.get(path), theirs.get(path)))
+
+    def _base(self, pull_request: PullRequest) -> dict[str, Blob]:
+        """The files of the commit at which a pull request left `main`."""
+        mine = {commit.oid for commit in self.history()}
+        return next(commit for commit in self.history(pull_request.ref) if commit.oid in mine).files

@@ -1,0 +1,536 @@
+"""Publish, hand in and merge at random, with faults of the Hub among it, and look after each step what must hold.
+
+    python -m tools.publishing --seed 1 --steps 500
+
+Two maintainers and five submitters use our commands, through the real client, on the local Hub of the tests. Ends with
+1 where an older result took a newer one's place, a row was lost, a planted word (a secret, an answer that is withheld)
+is in a file of any commit or in what a command printed, a command said what isn't so, or a board that was rebuilt from
+the dataset alone is another than the published one.
+"""
+
+import argparse
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from subprocess import CompletedProcess
+from typing import Any
+
+DATASET, SPACE, ROWS = "museum/results", "museum/board", "museum/kitchen"
+MAINTAINERS, SUBMITTERS, MODELS = ("ada", "ben"), ("cem", "dia", "eli", "fay", "gus"), 3
+REQUESTS, FAULTS, PER = 40, 30, 500
+"""Pull requests and faults in so many steps."""
+QUESTIONS = 24
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SPEC = """id: {name}
+title: {name}
+kind: exact
+source: {{file: rows.jsonl}}
+columns: {{id: id, video: video, question: q, answer: a}}
+languages: [en]
+{more}"""
+BENCHMARKS = {
+    "kitchen": "licence: cc-by-4.0\n",
+    "pantry": "",
+    "larder": "licence: cc-by-4.0\nhidden_answers: true\n",
+}
+"""Open; without a licence; with answers that are withheld."""
+HUB, CDN = "hub", "cdn"
+BREAKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    *(
+        (HUB, "GET /api/(datasets|spaces)/.*", {"status": status, "headers": {"Retry-After": "0"}})
+        for status in (429, 503)
+    ),
+    *((HUB, "GET /api/(datasets|spaces)/.*", more) for more in ({"status": 500}, {"hang_up": True}, {"cut_at": 40})),
+    *((HUB, "POST .*/commit/.*", {"status": status}) for status in (403, 409, 412, 429, 500)),
+    *((HUB, "POST .*/commit/.*", more) for more in ({"hang_up": True}, {"lose": True}, {"lose": True})),
+    *((HUB, "POST .*/preupload/.*", more) for more in ({"status": 500}, {"hang_up": True}, {"lose": True})),
+    *(
+        (HUB, "GET .*/resolve/.*", more)
+        for more in ({"cut_at": 20}, {"corrupt": True}, {"status": 503}, {"hang_up": True})
+    ),
+    *((HUB, "POST .*/lfs/objects/.*", more) for more in ({"status": 500}, {"hang_up": True})),
+    *((HUB, "POST /api/repos/create", more) for more in ({"lose": True}, {"status": 500})),
+    (HUB, "GET /api/whoami-v2", {"status": 500}),
+    *((CDN, "PUT /upload/.*", more) for more in ({"hang_up": True}, {"lose": True}, {"status": 403}, {"status": 500})),
+)
+_ENDED = {0, 1, 2}
+
+
+@dataclass
+class Person:
+    """Somebody with a token, a store, and runs of their own models."""
+
+    name: str
+    token: str
+    home: Path
+
+    @property
+    def store(self) -> Path:
+        """Their results store."""
+        return self.home / "store"
+
+
+@dataclass
+class World:
+    """The Hub, who uses it, and what was seen of it so far."""
+
+    rng: Random
+    place: Path
+    hub: Any
+    forks: Any
+    people: dict[str, Person]
+    planted: dict[str, str]
+    bases: dict[str, list[Path]]
+    told: Counter[str] = field(default_factory=Counter)
+    fell: list[str] = field(default_factory=list)
+    step: int = 0
+    newest: dict[str, datetime] = field(default_factory=dict)
+    shown: set[str] = field(default_factory=set)
+    looked: set[tuple[str, str]] = field(default_factory=set)
+    seen: dict[str, int] = field(default_factory=dict)
+    history: list[str] = field(default_factory=list)
+
+    def fall(self, what: str) -> None:
+        """Keep what does not hold."""
+        self.fell.append(f"step {self.step} ({'; '.join(self.history[-1:])}): {what}")
+        print(f"FELL {self.fell[-1]}", flush=True)  # noqa: T201 - while it runs
+
+    # --- what people do ---
+
+    def chance(self, share: float) -> bool:
+        """Draw whether something that happens so often happens now."""
+        return self.rng.random() < share
+
+    def run(self, person: Person, *command: str) -> CompletedProcess[str]:
+        """Run a command of ours as a person, and hold what it says to the planted words."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REELBENCH_"))}
+        environ |= self.hub.env(person.home / "hf") | {"HF_TOKEN": person.token, "COLUMNS": "160"}
+        environ |= {"REELBENCH_HOME": str(person.home / "reelbench"), "XDG_CONFIG_HOME": str(person.home)}
+        environ |= {f"{name}_API_KEY": self.planted[f"{name}_API_KEY"] for name in ("OPENAI", "REELBENCH_JUDGE")}
+        environ["WEBHOOK_SECRET"] = self.planted["WEBHOOK_SECRET"]
+        done = self.forks.run(
+            ["leaderboard" if command[0] != "cards" else "cards", *command[command[0] == "cards" :]],
+            person.home,
+            environ,
+            600,
+        )
+        said = done.stdout + done.stderr
+        last = " | ".join(done.stderr.strip().splitlines()[-1:])
+        self.history.append(f"{person.name}: {' '.join(command)} -> {done.returncode}: {last}")
+        if done.returncode not in _ENDED or "Traceback" in said:
+            self.fall(f"ended with {done.returncode}: {said[-800:]}")
+        for what in self.planted_in(said.encode()):
+            self.fall(f"{what} was printed")
+        return done
+
+    def score(self, person: Person) -> None:
+        """File a result in a store: of one's own models, now and then of another's, new or older than what is there."""
+        name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime"])
+        if name in ("pantry", "larder") and person.name == "ben":  # rows of one such table come from one store
+            name = "kitchen"
+        owner = person.name if self.chance(0.85) else self.rng.choice([*MAINTAINERS, *SUBMITTERS])
+        minute = self.step if self.chance(0.8) else self.rng.randrange(self.step + 1)
+        run = person.home / "runs" / f"{self.step}"
+        shutil.copytree(self.rng.choice(self.bases[name]), run)
+        stated = json.loads((run / "result.json").read_text("utf-8"))
+        stated["model"] |= {
+            "id": f"{owner}/m{self.rng.randrange(MODELS)}",
+            "args": {"api_key": self.planted["api_key"]},
+        }
+        stated["provenance"]["date"] = (START + timedelta(minutes=minute, seconds=self.step % 60)).isoformat()
+        (run / "result.json").write_text(json.dumps(stated), encoding="utf-8")
+        if self.run(person, "add", str(run), "--store", str(person.store)).returncode:
+            self.told["score: refused"] += 1
+
+    def bring(self, person: Person) -> None:
+        """The two commands that an error names: get the dataset, add it to the store."""
+        from huggingface_hub import snapshot_download
+
+        folder = person.home / "clone"
+        try:
+            snapshot_download(DATASET, repo_type="dataset", local_dir=folder, endpoint=self.hub.url, token=person.token)
+        except Exception as error:  # noqa: BLE001 - a fault was ordered, and the user sees the client's own words
+            self.told[f"download: {type(error).__name__}"] += 1
+            return
+        there = self.hub.repo(DATASET).files()
+        for path in [path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts]:
+            if path.relative_to(folder).as_posix() not in there:
+                path.unlink()
+        self.run(person, "add", str(folder), "--store", str(person.store))
+
+    def publish(self, person: Person) -> None:
+        """Publish as a maintainer; where the store lacks something, mostly bring it in and go on."""
+        which = self.rng.choice([("--dataset", "--repo")] * 4 + [("--dataset",), ("--repo",)])
+        names = {"--dataset": DATASET, "--repo": SPACE}
+        command = ["publish", "--store", str(person.store), *(word for one in which for word in (one, names[one]))]
+        if self.chance(0.1):
+            heads = self.heads()
+            self.run(person, *command, "--dry-run")
+            if self.heads() != heads:
+                self.fall("a dry run changed something")
+        for again in (True, True, False):
+            heads = self.heads()
+            done = self.run(person, *command)
+            self.hold_words(done, heads)
+            self.told[f"publish: {outcome(done)}"] += 1
+            if done.returncode == 0 or not again or self.chance(0.2):
+                return
+            if "leaderboard add" in done.stderr:
+                self.bring(person)
+
+    def hand_in(self, person: Person) -> None:
+        """Offer what a submitter's store has."""
+        heads, main = self.heads(), self.dates("main")
+        known = len(self.hub.repo(DATASET).pull_requests)
+        done = self.run(person, "publish", "--store", str(person.store), "--dataset", DATASET, "--create-pr")
+        self.hold_words(done, heads)
+        self.told[f"hand in: {outcome(done)}"] += 1
+        requests = self.hub.repo(DATASET).pull_requests
+        self.told["pull requests"] += len(requests) - known
+        if [pr.author for pr in requests if pr.status == "open"].count(person.name) > 1:
+            self.fall("a second pull request beside an open one")
+        for request in requests:
+            repo = self.hub.repo(DATASET)
+            if repo.refs[request.ref] == heads.get(f"{DATASET} {request.ref}"):
+                continue
+            new = repo.commits[repo.refs[request.ref]]
+            before = repo.commits[new.parent].files
+            touched = {key_of(path) for path, blob in new.files.items() if before.get(path) != blob}
+            offered = self.dates(request.ref)
+            for key in touched:
+                if not key:
+                    self.fall(f"pull request {request.num} changes what is no result")
+                elif key in main and offered[key] <= main[key]:
+                    self.fall(f"pull request {request.num} offers {key} of {offered[key]}, and {main[key]} is there")
+
+    def end_one(self, person: Person) -> None:
+        """Merge an open pull request, or close it."""
+        from huggingface_hub import HfApi
+        from huggingface_hub.errors import HfHubHTTPError
+
+        waiting = [pr for pr in self.hub.repo(DATASET).pull_requests if pr.status == "open"]
+        if not waiting:
+            return
+        chosen, api = self.rng.choice(waiting), HfApi(endpoint=self.hub.url, token=person.token)
+        what = "closed"
+        if not self.chance(0.15):
+            try:
+                api.merge_pull_request(DATASET, chosen.num, repo_type="dataset")
+                what = "merged"
+            except HfHubHTTPError:
+                what = "closed for conflicts"
+        if what != "merged":
+            api.change_discussion_status(DATASET, chosen.num, "closed", repo_type="dataset")
+        self.told[what] += 1
+        self.history.append(f"{person.name}: {what} {chosen.num}")
+
+    def cards(self, person: Person) -> None:
+        """Push a card, mostly with its rows, to one's own people's repository or another's."""
+        name = self.rng.choice(list(BENCHMARKS))
+        repo = f"museum/{name}"
+        heads = self.heads()
+        done = self.run(
+            person, "cards", "push", str(self.place / name), "--repo", repo, *self.rng.choice([["--with-data"], []])
+        )
+        self.told[f"cards: {outcome(done)}"] += 1
+        own = person.name in MAINTAINERS
+        if not own and self.heads().get(f"{repo} main") != heads.get(f"{repo} main"):
+            self.fall("a stranger's card stands on main")
+
+    def both(self, _: Person) -> None:
+        """Let both maintainers publish at once."""
+        with ThreadPoolExecutor(2) as pool:
+            people = [self.people[name] for name in MAINTAINERS]
+            list(
+                pool.map(
+                    lambda one: self.run(
+                        one, "publish", "--store", str(one.store), "--dataset", DATASET, "--repo", SPACE
+                    ),
+                    people,
+                )
+            )
+
+    # --- what must hold ---
+
+    def heads(self) -> dict[str, str]:
+        """Return the commit of each branch and pull request."""
+        return {f"{repo.id} {ref}": oid for repo in self.hub.repos.values() for ref, oid in repo.refs.items()}
+
+    def hold_words(self, done: CompletedProcess[str], before: dict[str, str]) -> None:
+        """Whether what was said to be done was done, and nothing else."""
+        moved = {name for name, oid in self.heads().items() if before.get(name) != oid}
+        for repo in (DATASET, SPACE):
+            ours = [name for name in moved if name.startswith(f"{repo} ")]
+            page = rf"/(?:datasets|spaces)/{repo}"
+            if re.search(rf"{page}: .*nothing was committed", done.stderr) and [n for n in ours if before.get(n)]:
+                self.fall(f"'nothing was committed', and {ours} moved")
+            if re.search(rf"unchanged: \S+{page}", done.stdout) and ours:
+                self.fall(f"'unchanged', and {ours} moved")
+            if re.search(rf"^committed: \S+{page}", done.stdout, re.MULTILINE) and f"{repo} main" not in moved:
+                self.fall("'committed', and main is as it was")
+        if done.returncode == 0 and not done.stdout.strip():
+            self.fall("ended well and said nothing")
+
+    def dates(self, ref: str) -> dict[str, datetime]:
+        """Return when each row of the dataset was made."""
+        found: dict[str, datetime] = {}
+        for path, data in self.hub.repo(DATASET).files(ref).items():
+            if path.endswith("/result.json"):
+                found[key_of(path)] = datetime.fromisoformat(json.loads(data)["provenance"]["date"])
+            elif path.startswith("results/withheld/"):
+                for row in (row for table in json.loads(data)["tables"] for row in table["rows"]):
+                    found[row["key"]] = datetime.fromisoformat(row["result"]["provenance"]["date"])
+        return found
+
+    def planted_in(self, data: bytes) -> list[str]:
+        """Return which planted words some bytes have."""
+        return [name for name, word in self.planted.items() if word.encode() in data]
+
+    def look(self) -> None:
+        """Look at every repository: nothing older, nothing lost, nothing planted."""
+        if ("dataset", DATASET) in self.hub.repos:
+            now = self.dates("main")
+            for key, date in self.newest.items():
+                if key not in now:
+                    self.fall(f"lost: {key}")
+                elif now[key] < date:
+                    self.fall(f"older over newer: {key} of {now[key]} over {date}")
+            self.newest = now
+        if ("space", SPACE) in self.hub.repos:
+            runs = {run["key"] for run in self.runs_shown()}
+            if lost := self.shown - runs:
+                self.fall(f"lost from the page: {min(lost)}")
+            self.shown = runs
+        for repo in self.hub.repos.values():
+            self.look_for_planted(repo)
+
+    def look_for_planted(self, repo: Any) -> None:  # noqa: ANN401 - a repository of the local Hub
+        """Look through all files, words and requests of a repository that came since the last look."""
+        name = f"{repo.kind} {repo.id}"
+        texts = [
+            (f"pull request {one.num}", json.dumps([one.title, one.events]).encode()) for one in repo.pull_requests
+        ]
+        for commit in list(repo.commits.values())[self.seen.get(name, 0) :]:
+            texts.append(("a commit's words", f"{commit.title} {commit.description}".encode()))
+            new = {(path, blob.etag): blob for path, blob in commit.files.items()}
+            texts += [(at[0], plain(at[0], blob.data)) for at, blob in new.items() if at not in self.looked]
+            self.looked |= new.keys()
+        self.seen[name] = len(repo.commits)
+        for where, data in texts:
+            for what in self.planted_in(data):
+                self.fall(f"{what} is in {name}, {where}")
+
+    def runs_shown(self) -> Iterator[dict[str, Any]]:
+        """Yield what the page has of each run."""
+        for path, data in self.hub.repo(SPACE, "space").files().items():
+            if path.startswith("data/runs/"):
+                run = json.loads(data.decode().partition(",")[2].rstrip().removesuffix(");"))
+                if "key" in run:
+                    yield run
+
+    def rebuild(self) -> None:
+        """Bring all in, publish, and compare the page with the one that a stranger makes of the dataset alone."""
+        ada, stranger = self.people["ada"], Person("stranger", "", self.place / f"stranger{self.step}")
+        stranger.home.mkdir()
+        both = ("--dataset", DATASET, "--repo", SPACE)
+        for _ in range(2):
+            self.bring(ada)
+            done = self.run(ada, "publish", "--store", str(ada.store), *both)
+        if done.returncode:
+            self.fall(f"with all brought in, publishing fails: {done.stderr[-600:]}")
+            return
+        from huggingface_hub import snapshot_download
+
+        folder = snapshot_download(
+            DATASET, repo_type="dataset", local_dir=stranger.home / "clone", endpoint=self.hub.url
+        )
+        self.run(ada, "add", folder, "--store", str(stranger.store))
+        done = self.run(ada, "publish", "--store", str(stranger.store), *both, "--dry-run")
+        self.told["boards rebuilt"] += 1
+        if done.stdout.count("unchanged") != len(("dataset", "space")):
+            self.fall(f"the board that was rebuilt is another: {done.stderr[-1500:]}")
+
+
+def key_of(path: str) -> str:
+    """Return the key of the result that a path of the dataset belongs to."""
+    found = re.fullmatch(r"results/((?:[^/]+/){3}[^/]+)/[^/]+", path)
+    return found[1] if found else ""
+
+
+def plain(path: str, data: bytes) -> bytes:
+    """Return a file's bytes; of a table what is in it."""
+    if not path.endswith(".parquet"):
+        return data
+    from pyarrow import parquet
+
+    return json.dumps(parquet.read_table(io.BytesIO(data)).to_pylist(), default=str, ensure_ascii=False).encode()
+
+
+def outcome(done: CompletedProcess[str]) -> str:
+    """Return in a word or two what a command did."""
+    if done.returncode == 0:
+        return ", ".join(sorted(set(re.findall(r"^(\w+(?: \w+)?): http", done.stdout, re.MULTILINE)))) or "done"
+    known = (
+        "the store lacks",
+        "newer result than the store",
+        "nothing was committed",
+        "may have been committed or not",
+    )
+    known += (
+        "without samples",
+        "no such dataset",
+        "no such store",
+        "not there, or private",
+        "could not do it now",
+        "may not write there",
+        "refused what was sent",
+        "states no licence",
+        "hidden",
+    )
+    return next((f"refused ({words})" for words in known if words in done.stderr), f"refused: {done.stderr[-200:]!r}")
+
+
+def planted(rng: Random) -> dict[str, str]:
+    """Return 40 words that stand in no repository: secrets by their names, and answers that are withheld."""
+    words = {name: f"{rng.randrange(16**16):016x}" for name in ("OPENAI_API_KEY", "REELBENCH_JUDGE_API_KEY")}
+    words |= {name: f"{rng.randrange(16**16):016x}" for name in ("WEBHOOK_SECRET", "api_key")}
+    words |= {f"token of {name}": f"hf_{rng.randrange(16**16):016x}" for name in (*MAINTAINERS, *SUBMITTERS)}
+    for name, number in (("answer of pantry", 8), ("question of pantry", 5), ("said of pantry", 4)):
+        words |= {f"{name} {n}": f"{rng.randrange(16**12):012x}" for n in range(number)}
+    for name, number in (("answer of larder", 8), ("said of larder", 4)):
+        words |= {f"{name} {n}": f"{rng.randrange(16**12):012x}" for n in range(number)}
+    return words
+
+
+def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
+    """Write three benchmarks, and score three models on each and on ReXTime's mini data."""
+    import reelbench
+    from reelbench.registry.data import loading
+
+    bases: dict[str, list[Path]] = {}
+    for name, more in BENCHMARKS.items():
+        folder = place / name
+        folder.mkdir()
+        rows = [
+            {
+                "id": f"q{n}",
+                "video": f"v{n}.mp4",
+                "q": f"What is on shelf {n}? {words.get(f'question of {name} {n}', '')}",
+                "a": words.get(f"answer of {name} {n}", f"jar {n}"),
+            }
+            for n in range(QUESTIONS)
+        ]
+        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (folder / "benchmark.yaml").write_text(SPEC.format(name=name, more=more), encoding="utf-8")
+        for right in (6, 12, 18):
+            answers = [
+                {
+                    "id": row["id"],
+                    "prediction": row["a"] if n < right else words.get(f"said of {name} {QUESTIONS - 1 - n}", "flour"),
+                }
+                for n, row in enumerate(rows)
+            ]
+            reelbench.score(str(folder), answers, model="of/nobody").save(place / "bases" / name / str(right))
+            bases.setdefault(name, []).append(place / "bases" / name / str(right))
+    rows = loading.locate("rextime", "mini").read()
+    for right in (2, 5, 9):
+        answers = [
+            {"id": row["id"], "prediction": f"{row['answer'] if n < right else 'Z'} [0, 1]"}
+            for n, row in enumerate(rows)
+        ]
+        reelbench.score("rextime_mini", answers, model="of/nobody").save(place / "bases" / "rextime" / str(right))
+        bases.setdefault("rextime", []).append(place / "bases" / "rextime" / str(right))
+    return bases
+
+
+def drive(world: World, steps: int) -> None:
+    """Draw the steps, and the faults among them."""
+    faults = set(world.rng.sample(range(1, steps), max(1, FAULTS * steps // PER)))
+    ways: list[tuple[int, Callable[[Person], None], tuple[str, ...]]] = [
+        (9, world.score, MAINTAINERS),
+        (22, world.score, SUBMITTERS),
+        (22, world.publish, MAINTAINERS),
+        (24, world.hand_in, SUBMITTERS),
+        (14, world.end_one, MAINTAINERS),
+        (3, world.bring, MAINTAINERS),
+        (3, world.bring, SUBMITTERS),
+        (2, world.cards, (*MAINTAINERS, *SUBMITTERS)),
+        (1, world.both, MAINTAINERS),
+    ]
+    for person in world.people.values():
+        world.score(person)
+    world.publish(world.people["ada"])
+    for world.step in range(1, steps + 1):
+        _, way, who = world.rng.choices(ways, [weight for weight, _, _ in ways])[0]
+        if world.step in faults:
+            _, way, who = world.rng.choice(ways[2:4])
+            where, pattern, more = world.rng.choice(BREAKS)
+            times = world.rng.choice((1, 1, 2, 3))
+            (world.hub if where == HUB else world.hub.cdn).fail(pattern, times=times, **more)
+            world.told["faults"] += 1
+            world.history.append(f"fault: {pattern} {more} x {times}")
+        world.told[f"step: {way.__name__}"] += 1
+        way(world.people[world.rng.choice(who)])
+        world.hub.mend()
+        world.hub.cdn.mend()
+        world.look()
+        if world.step % 25 == 0:
+            print(f"step {world.step}: {len(world.newest)} rows, {dict(world.told)}", flush=True)  # noqa: T201
+        if world.step % (PER // 4) == 0 or world.step == steps:
+            world.rebuild()
+            world.look()
+
+
+def main() -> int:
+    """Drive it, and say what was seen."""
+    parser = argparse.ArgumentParser(description="Publish, hand in and merge at random against the local Hub.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=PER)
+    parser.add_argument("--log", type=Path, help="write what was done, a line a command")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        os.environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"))
+        os.environ.update(HF_HUB_OFFLINE="0", HF_HUB_DISABLE_PROGRESS_BARS="1", HF_HUB_DISABLE_XET="1")
+        from tests.forks import Forks
+        from tests.servers.hub import HubServer, Token
+
+        rng = Random(options.seed)  # noqa: S311 - to be drawn again
+        words = planted(rng)
+        with HubServer() as hub:
+            people = {one: Person(one, words[f"token of {one}"], place / one) for one in (*MAINTAINERS, *SUBMITTERS)}
+            for one in people.values():
+                one.home.mkdir()
+                hub.tokens[one.token] = Token(one.name, orgs=("museum",) if one.name in MAINTAINERS else ())
+            (place / "forks").mkdir()
+            forks = Forks(place / "forks")
+            world = World(rng, place, hub, forks, people, words, scored(place, words))
+            try:
+                drive(world, options.steps)
+            finally:
+                forks.close()
+        if options.log:
+            options.log.write_text("\n".join(world.history) + "\n", encoding="utf-8")
+        files = len(world.looked)
+    for what, count in sorted(world.told.items()):
+        sys.stdout.write(f"{what}: {count}\n")
+    sys.stdout.write(
+        f"seed {options.seed}, {options.steps} steps: {len(world.newest)} rows, {files} files looked through for "
+        f"{len(words)} planted words, {len(world.fell)} fell\n"
+    )
+    return int(bool(world.fell))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
