@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.judges.identity import other_than_requested
-from reelbench.leaderboard.standing import Standing, stated_score
+from reelbench.leaderboard.standing import Standing, bound_in_words, stated_score
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import read_text
 from reelbench.registry.records import About
@@ -40,6 +40,8 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "label": result.settings.label,
         "preset": preset and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
         "unscored": shown.unscored or None,
+        "runs": len(stored.runs) or None,
+        "bound": bound_in_words(spec.primary, stored, shown),
         "stated_score": stated_score(spec.primary, stored, shown),
         "readers": result.answers,
         "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard import column_facts
 from reelbench.leaderboard.community import Community
-from reelbench.leaderboard.standing import Standing, standing
+from reelbench.leaderboard.standing import Standing, of_runs, standing
 from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
@@ -29,6 +29,7 @@ from reelbench.registry.records import (
     SettingsRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import runs
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -154,13 +155,15 @@ class BoardEntry:
 def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], None]) -> Iterator[BoardEntry]:
     """Yield the rows of stored results on benchmarks that are known.
 
-    `left_out` is called with the key of each that can't be a row, and why.
+    Several runs of one model in one setting are one row. `left_out` is called with the key of each result that can't be
+    a row, and why.
     """
-    for stored in kept:
-        if stored.benchmark is not None:
-            try:
-                yield run_entry(stored)
-            except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+    known = [stored for stored in kept if stored.benchmark is not None]
+    for one_or_more in runs.grouped(known, lambda stored: stored.result):
+        try:
+            yield run_entry(one_or_more[0] if len(one_or_more) == 1 else of_runs(one_or_more))
+        except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+            for stored in one_or_more:
                 left_out(stored.key, refusal_of(stored.folder, error))
 
 
@@ -176,6 +179,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     frames, given = result.settings.frames, result.settings.frames_given
     if len(given) == 1 and not frames.startswith("uniform"):
         frames = f"{frames} ({next(iter(given))})"
+    of_first = f"the mean of {len(stored.runs)} runs; the answers shown are the first one's" if stored.runs else None
     weights = result.model.args.get("pretrained")
     from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
     setting = "floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run")
@@ -195,7 +199,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         open_weights=True if from_hub else None,  # others can't be told
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note="; ".join(filter(None, (note, result.settings.shown_otherwise))),
+        note="; ".join(filter(None, (note, result.settings.shown_otherwise, of_first))),
         about=about,
         facts=column_facts.facts(stored, shown),
         stored=stored,
@@ -283,6 +287,7 @@ _NOT_PROTOCOL = {
     "prompt_sha256",
     "generation",
     "seed",
+    "run",
     "limit",
 }
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""

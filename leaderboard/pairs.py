@@ -30,6 +30,7 @@ class _Draws:
     value: float | None
     draws: NDArray[np.float64] | None
     videos: int
+    runs: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +127,7 @@ def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -
 
     def draws(end: Literal["lowest", "highest"]) -> _Draws:
         metric = aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, counted))
-        return _Draws(ids, metric.value, metric.draws, metric.videos)
+        return _Draws(ids, metric.value, metric.draws, metric.videos, metric.runs)
 
     lowest = draws("lowest")
     return _Run(lowest, draws("highest") if any(map(is_left_out, counted)) else lowest)
@@ -145,7 +146,7 @@ def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple
         by = _by(ours, theirs)
         if by is None or ours.draws is None or theirs.draws is None:
             return []
-        tests.append(intervals.paired_test(by, ours.draws - theirs.draws, ours.videos))
+        tests.append(intervals.paired_test(by, ours.draws - theirs.draws, ours.videos, ours.runs, theirs.runs))
     return [test for test in tests if test is not None] if None not in tests else []
 
 
@@ -164,4 +165,4 @@ def _smallest(runs: Sequence[_Draws]) -> float | None:
         return None
     error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
     pilot = power.Pilot(error, videos, paired=True)
-    return power.smallest_difference(pilot, videos) if error and power.is_promised(pilot, videos) else None
+    return power.smallest_difference(pilot, videos) if error and power.not_promised(pilot, videos) is None else None

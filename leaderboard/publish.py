@@ -246,11 +246,12 @@ class _Upload:
             if why:
                 left_out[why] += 1
                 continue
-            target = self.folder / _RESULTS / entry.stored.key
-            target.mkdir(parents=True)
-            for name in store.FILES:
-                if (entry.stored.folder / name).is_file():
-                    shutil.copyfile(entry.stored.folder / name, target / name)
+            for one in entry.stored.each:
+                target = self.folder / _RESULTS / one.key
+                target.mkdir(parents=True)
+                for name in store.FILES:
+                    if (one.folder / name).is_file():
+                        shutil.copyfile(one.folder / name, target / name)
         for why, number in left_out.items():
             rows = "left out" if self.options.create_pr else "as rows only"
             self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
@@ -323,7 +324,9 @@ class _Upload:
             stated = self._front_matter(head).get("datasets")
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
             datasets = {name: Repository(name, "dataset").head() for name in names}
-        mine = {entry.key for entry in self.board.entries if entry.stored is not None} | set(self.options.forget)
+        stored = [entry.stored for entry in self.board.entries if entry.stored is not None]
+        mine = {entry.key for entry in self.board.entries if entry.stored} | set(self.options.forget)
+        mine |= {one.key for several in stored for one in several.runs}
         mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
         boards = f"{_RESULTS}/{community.FOLDER}/"
         for name, its in datasets.items():

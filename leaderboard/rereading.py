@@ -11,7 +11,7 @@ from reelbench.registry.data.loading import imported
 from reelbench.registry.decoding import Answering
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, Sample, SettingsRecord
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, answers, option_scores
 
@@ -32,9 +32,7 @@ def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, ro
     if sample.option_scores is not None:
         return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
     prediction, parsed = sample.prediction, sample.parsed or {}
-    read = answers.reread(
-        spec, prediction, row["options"] if row and "options" in row else None, (row or {}).get("duration")
-    )
+    read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None, timing(row))
     if isinstance(prediction, Mapping):
         complete = getattr(imported(spec.formats), "reread", None) is not None
     else:

@@ -14,7 +14,7 @@ from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, result_files, runs
 from reelbench.scoring.value_bounds import MOST_UNSCORED, value_bounds
 from reelbench.scoring.videos import videos_asked, videos_had
 
@@ -56,8 +56,22 @@ def ranked_samples(stored: StoredResult) -> list[Sample]:
     return again or samples
 
 
+def of_runs(several: Sequence[StoredResult]) -> StoredResult:
+    """Return several runs of one model as one result: its numbers are theirs together, its folder is the first's."""
+    first = several[0]
+    samples = [list(result_files.read_samples(one.folder)) for one in several]
+    result, _ = runs.together(first.spec, [one.result for one in several], samples)
+    partial = next((one.check.partial for one in several if one.check.partial), None)
+    check = first.check.model_copy(update={"partial": partial})
+    return replace(first, result=result, check=check, runs=tuple(several))
+
+
 def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
     """Return a result's samples as it has them, and as today's rules read them; None where that can't be done here."""
+    if stored.runs:
+        both = [_read(replace(one, videos=stored.videos)) for one in stored.runs]
+        today = [again for _, again in both if again is not None]
+        return runs.averaged([there for there, _ in both]), runs.averaged(today) if len(today) == len(both) else None
     only = stored.videos
     samples = [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
     if rereading.is_current(stored.result):
@@ -117,10 +131,22 @@ def _bounded(
         bounds = value_bounds(spec, metric, samples) if stated and stated.value is not None else None
         if stated is None or bounds is None:
             continue
-        metrics[metric.name] = stated.model_copy(update={"value": bounds.lower.value, "ci95": bounds.ci95})
+        metrics[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
         if metric == spec.primary:
             lowest = bounds.lower
     return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest), []
+
+
+def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str | None:
+    """Return what a row's value, its interval and its items are where a few have no score; None where all have."""
+    bound, stated = shown.metrics.get(metric.name), stored.result.metrics.get(metric.name)
+    if shown.lowest is None or bound is None or stated is None or stated.value is None:
+        return None
+    digits = metric.in_unit.long_digits
+    return (
+        f"lower bound: of {bound.n} questions {shown.unscored} without a score count at the scale's lowest; the "
+        f"interval ends where each counts at the highest; {stated.value:.{digits}f} over the {stated.n} scored"
+    )
 
 
 def stated_score(metric: Metric, stored: StoredResult, shown: Standing) -> float | None:

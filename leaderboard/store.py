@@ -93,6 +93,7 @@ class StoredResult:
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
         withheld: Why its samples are not here, where the row is kept as it was published (`leaderboard.withheld`).
+        runs: The results that it is made of, where it is several runs taken together (`standing.of_runs`).
     """
 
     key: str
@@ -104,11 +105,17 @@ class StoredResult:
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
     withheld: str | None = None
+    runs: "tuple[StoredResult, ...]" = field(default=(), repr=False)
 
     @property
     def spec(self) -> BenchmarkSpec:
         """Its benchmark; InputError where there is none."""
         return self.benchmark or discovery.spec_of(self.result.benchmark)
+
+    @property
+    def each(self) -> "tuple[StoredResult, ...]":
+        """The results that lie in the store: itself, or each run's."""
+        return self.runs or (self,)
 
     @property
     def filed(self) -> Filed:

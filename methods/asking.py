@@ -29,7 +29,7 @@ from reelbench.registry.frames.shown import Shown
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, timing
 from reelbench.registry.strata import Strata
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
@@ -264,7 +264,7 @@ class _Run:
         return (read.parsed or {}).get("text", text) if self.questions.spec.row_kind == "open" else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
-        return answered(self.questions.spec, text, row.get("options", ()), row.get("duration"))
+        return answered(self.questions.spec, text, row.get("options", ()), timing(row))
 
 
 def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:

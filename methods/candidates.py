@@ -17,6 +17,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.rows import UNTIMED
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import is_id
 from reelbench.scoring import aggregation, result_files
@@ -25,7 +26,7 @@ from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks import predictions
 from reelbench.tasks.questions import QUESTIONS_FILE
 from reelbench.tasks.score import Answers, Options, RunMetadata
-from reelbench.tasks.submissions import Inputs, PredictionSet, answered
+from reelbench.tasks.submissions import Inputs, PredictionSet, answered, timings_here
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +196,11 @@ class CandidateTable:
 
 def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
     """Return the items with these texts as their answers; an item without one stays as it is."""
-    items = []
+    items, timings = [], timings_here(answers.spec, answers.submission.split, answers.data)
     for item in answers.submission.items:
         text, hidden = texts.get(item.id), item.reason if item.reason == Reason.ANSWERS_HIDDEN else None
         if text is not None:
-            given = answered(answers.spec, text, item.options)
+            given = answered(answers.spec, text, item.options, timings.get(item.id, UNTIMED))
             read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags}
             item = item.model_copy(update=read | {"reason": given.reason or hidden})  # noqa: PLW2901
         items.append(item)

@@ -12,7 +12,7 @@ from reelbench.registry.files import valid_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown
 from reelbench.registry.reasons import Reason
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, timing
 from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
 
@@ -78,4 +78,4 @@ def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Pre
     text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
     if not isinstance(text, str):
         raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")
-    return answered(questions.spec, valid_text(text), row.get("options", ()), row.get("duration"))
+    return answered(questions.spec, valid_text(text), row.get("options", ()), timing(row))

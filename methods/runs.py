@@ -1,22 +1,19 @@
 """Several runs of one model over the same questions: each a result of its own, and what they come to together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
 from reelbench.methods.questions import QuestionSet
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
-from reelbench.registry.records import Sample
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
-from reelbench.scoring import aggregation
-from reelbench.stats.runs import METHOD, over_runs
+from reelbench.registry.records import Result, Sample
+from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.scoring import aggregation, result_files, runs
 from reelbench.tasks.score import Evaluation, Options, Outcome
 
 RUNS_FILE = "runs.json"
@@ -46,14 +43,18 @@ class Runs:
         for run, place in enumerate(self._places(options.place)):
             seeded = {} if self.seed is None else {"seed": self.seed + run}
             own = replace(model, extra={**model.extra, **seeded})
-            evaluations.append(asking.ask(questions, own, replace(options, place=place), run=run, **how))
+            made = asking.ask(questions, own, replace(options, place=place), run=run, **how)
+            settings = made.settings.model_copy(update={"run": run + 1 if self.number > 1 else None})
+            evaluations.append(replace(made, settings=settings))
+        if self.number > 1 and evaluations[0].settings.generation.get("temperature") == 0:
+            options.note("--runs at temperature 0: runs differ as far as the server does; --llm-extra sets another")
         return evaluations
 
     def write(self, evaluations: Sequence[Evaluation], place: Path) -> list[Outcome]:
         """Write the result of each run, and of several what they come to together (`runs.json`)."""
         written = [made.write(there) for made, there in zip(evaluations, self._places(place), strict=True) if there]
         if self.number > 1:
-            write_json(place / RUNS_FILE, together(evaluations))
+            write_together(place, [outcome.folder for outcome in written])
         return written
 
     def _places(self, place: Path | None) -> list[Path | None]:
@@ -61,48 +62,42 @@ class Runs:
         return [place / f"run-{run + 1}" if place and self.number > 1 else place for run in range(self.number)]
 
 
-def together(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+def write_together(place: Path, folders: Sequence[Path]) -> None:
+    """Write what the runs of a benchmark, whose results lie in `folders`, come to: `runs.json` in `place`."""
+    results = [result_files.read(folder) for folder in folders]
+    samples = [list(result_files.read_samples(folder)) for folder in folders]
+    write_json(place / RUNS_FILE, together(result_files.shared_spec(results), results, samples))
+
+
+def together(spec: BenchmarkSpec, results: Sequence[Result], samples: Sequence[Sequence[Sample]]) -> dict[str, Any]:
     """Return what runs come to, as `runs.json` has it.
 
     Of each metric the value of each run, their mean, the standard deviation between them (`spread`), and the mean's
-    95 % interval over videos and runs, in the metric's unit. `items` are those that every run scored, on which the
-    interval rests; a metric that is no mean over items has none.
+    95 % interval over videos and runs, in the metric's unit. `items` are those that every run scored, on which all of
+    it rests; a metric of all answers at once (BLEU) is each run's own and has no interval.
     """
-    first = evaluations[0]
-    samples = [{one.id: one for one in made.scored.samples if one.state == "scored"} for made in evaluations]
-    ids = [name for name in samples[0] if all(name in others for others in samples)]
-    videos = [samples[0][name].video for name in ids]
+    made, averages = runs.together(spec, results, samples)
     metrics: dict[str, Any] = {}
-    for metric in first.spec.metrics:
-        values = [made.scored.metrics[metric.name].value for made in evaluations if metric.name in made.scored.metrics]
-        if len(values) < len(evaluations) or None in values:
-            continue
+    for metric in spec.metrics:
+        found = made.metrics.get(metric.name)
+        if isinstance(metric.aggregate, Corpus):
+            values = [result.metrics[metric.name].value for result in results if metric.name in result.metrics]
+        else:
+            values = aggregation.run_values(spec, metric, averages)
         known = [value for value in values if value is not None]
-        scores = _scores(first.spec, metric, samples, ids)
-        ci95 = None
-        if scores is not None and np.allclose(scores.mean(axis=1), known):
-            ci95 = over_runs(scores, videos, bounds=(metric.low, metric.high)).ci95
-        spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
-        metrics[metric.name] = {"values": known, "mean": float(np.mean(known)), "spread": spread, "ci95": ci95}
+        if found is None or found.value is None or len(known) < len(results):
+            continue
+        spread = stdev(known) if len(known) > 1 else None
+        metrics[metric.name] = {"values": known, "mean": fmean(known), "spread": spread, "ci95": found.ci95}
     return {
-        "benchmark": first.spec.id,
-        "version": first.spec.version,
-        "split": first.split,
-        "model": first.model.id,
-        "runs": len(evaluations),
-        "seeds": [made.settings.seed for made in evaluations],
-        "items": len(ids),
-        "method": METHOD,
-        "primary": first.spec.primary.name,
+        "benchmark": spec.id,
+        "version": spec.version,
+        "split": made.benchmark.split,
+        "model": made.model.id,
+        "runs": len(results),
+        "seeds": [result.settings.seed for result in results],
+        "items": sum(sample.state == "scored" for sample in averages),
+        "method": runs.METHOD,
+        "primary": spec.primary.name,
         "metrics": metrics,
     }
-
-
-def _scores(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Mapping[str, Sample]], ids: Sequence[str]
-) -> NDArray[np.float64] | None:
-    """Return a metric of each item in each run (runs x items), or None where an item alone has none."""
-    if isinstance(metric.aggregate, Corpus):
-        return None
-    rows = [[aggregation.metric_value(spec, metric, [of_run[name]]) for name in ids] for of_run in samples]
-    return None if not ids or any(None in row for row in rows) else np.array(rows, dtype=float)

@@ -72,14 +72,9 @@ class Scored:
         from reelbench.registry.text_tables import Table
         from reelbench.scoring import metric_table
 
-        spec = self._spec
-        line = metric_table.without_interval(spec, self)
-        return Table(
-            metric_table.title(self.benchmark, self.split, self.counts),
-            metric_table.COLUMNS,
-            metric_table.rows(spec, self),
-            [*([line] if line else []), *self.notes],
-        )
+        title = metric_table.title(self.benchmark, self.split, self.counts)
+        below = [*filter(None, [metric_table.without_interval(self._spec, self)]), *self.notes]
+        return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self), below)
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
         """Draw a metric over all items, and for each label of a facet, with 95 % intervals where there are any.
@@ -296,11 +291,11 @@ def compare(a: "Scored | str | Path", b: "Scored | str | Path", *, anyway: bool 
     from reelbench.scoring import comparison
 
     first, second = (given if isinstance(given, Scored) else open_result(given) for given in (a, b))
-    of_first, of_second = ((one.benchmark, one.version, one.split) for one in (first, second))
+    of_first, of_second = (f"{one.benchmark} {one.split} (version {one.version})" for one in (first, second))
     if of_first != of_second:
         raise InputError(
-            f"compare: {_named(of_first)} and {_named(of_second)} can't be compared; take two results on the same "
-            "benchmark, version and split"
+            f"compare: {of_first} and {of_second} can't be compared; take two results on the same benchmark, version "
+            "and split"
         )
     if not anyway and (apart := comparison.judging_apart(first.judge, second.judge)):
         raise InputError(f"compare: {apart}; to compare them all the same give anyway=True")
@@ -378,11 +373,13 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     from reelbench.scoring import panel_agreement
 
     scored = evaluation.scored
-    notes = [*evaluation.fits.get("notes", ())]
     fits = ((what, evaluation.fits.get(what)) for what in ("missing", "extra", "duplicate"))
-    notes += [f"{number_of(len(ids), f'{what} id')} (first: {ids[0]!r})" for what, ids in fits if ids]
-    notes += failures
-    notes += [evaluation.judge_failed] if evaluation.judge_failed else []
+    notes = [
+        *evaluation.fits.get("notes", ()),
+        *(f"{number_of(len(ids), f'{what} id')} (first: {ids[0]!r})" for what, ids in fits if ids),
+        *failures,
+        *filter(None, [evaluation.judge_failed]),
+    ]
     return Scored(
         evaluation.spec.id,
         evaluation.spec.version,
@@ -424,11 +421,6 @@ def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     return JudgeOptions.named(judge, url=default_url(), api_key=default_api_key())
 
 
-def _named(of_what: tuple[str, int, str]) -> str:
-    benchmark, version, split = of_what
-    return f"{benchmark} {split} (version {version})"
-
-
 def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
@@ -449,16 +441,15 @@ def _records(table: Any) -> Any:  # noqa: ANN401 - a list of dicts, a DataFrame 
 
 def _written(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
     """Return a value as JSON; InputError where it holds what JSON can't: itself, a key that is no text, …."""
+
+    def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'
+        import pandas as pd
+
+        if hasattr(value, "tolist"):
+            return value.tolist()
+        return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+
     try:
-        return json.dumps(value, default=_plain)
+        return json.dumps(value, default=plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{what} what no file can ({first_line(error)})") from None
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds
-    """Return a value of numpy's or pandas' as JSON has it."""
-    import pandas as pd
-
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)

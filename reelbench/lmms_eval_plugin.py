@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -29,11 +29,8 @@ log = logging.getLogger("reelbench")
 
 _MARK = "_reelbench_wrapped"
 _LEFT_OUT = "_reelbench_left_out"
-_INDEX = ("self", "include_path", "include_defaults")
-_LOAD = ("self", "name_or_config", "task_type", "parent_name", "update_config")
-_LOAD_ALL = ("self", "task_list", "task_type")
-_CONFIG = ("self", "name")
-_LOOK_UP = ("self", "model_name", "force_simple")
+_NO_KEY = "EMPTY"
+"""What servers that need no key are usually sent."""
 
 
 def tasks_folder() -> Path:
@@ -51,122 +48,32 @@ def _folder(package: str) -> Path:
 def manifests() -> list[Any]:
     """Register our tasks and return our models' manifests; the entry point of the group `lmms_eval.models`."""
     try:
-        _register_tasks()
-        _leave_out_absent()
-        _know_the_model()
-        _patch_adapters()
-        _keep_no_failure()
+        _wrap_all()
         _say_it_in_one_line()
-        _spare_a_local_server_the_key()
-        _look_at_the_address()
-        return list(_models())
+        _look_at_the_server()
+        from lmms_eval.models.registry_v2 import ModelManifest
+
+        baseline = "reelbench.methods.baseline"
+        chat, simple = f"{baseline}.ChatBaseline", f"{baseline}.SimpleBaseline"
+        return [ModelManifest(model_id="reelbench_baseline", simple_class_path=simple, chat_class_path=chat)]
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
         return []
 
 
-def _spare_a_local_server_the_key() -> None:
-    """Set a placeholder for a key where a server of one's own is asked and none is there: its client demands one."""
-    if settings.OPENAI_API_KEY.is_set:
-        return
-    host = re.search(r"base_url=[a-z]+://(?:[^@/,]*@)?([^:/,]+)", " ".join(sys.argv))
-    if host is not None and host[1] != "api.openai.com":
+def _look_at_the_server() -> None:
+    """Look at the address of a server that is asked, on lmms-eval's own command line.
+
+    A placeholder is set for a key where none is there and the server is one's own: its client demands one. What an
+    address without a path lacks is said: lmms-eval counts each 404 as an answer that failed.
+    """
+    words = " ".join(sys.argv)
+    host = re.search(r"base_url=[a-z]+://(?:[^@/,]*@)?([^:/,]+)", words)
+    if host is not None and host[1] != "api.openai.com" and not settings.OPENAI_API_KEY.is_set:
         os.environ[settings.OPENAI_API_KEY.name] = _NO_KEY
         log.warning("%s is not set: %s is sent to %s in its place", settings.OPENAI_API_KEY.name, _NO_KEY, host[1])
-
-
-def _look_at_the_address() -> None:
-    """Say of a server's address without a path what it lacks: lmms-eval counts each 404 as an answer that failed."""
-    if bare := re.search(r"base_url=([a-z]+://[^/,\s]+)/?(?=[,\s]|$)", " ".join(sys.argv)):
+    if bare := re.search(r"base_url=([a-z]+://[^/,\s]+)/?(?=[,\s]|$)", words):
         log.warning("base_url=%s has no path, and most servers have /v1", without_credentials(bare[1]))
-
-
-_NO_KEY = "EMPTY"
-"""What servers that need no key are usually sent."""
-
-
-def _models() -> Iterator[Any]:
-    from lmms_eval.models.registry_v2 import ModelManifest
-
-    yield ModelManifest(
-        model_id="reelbench_baseline",
-        simple_class_path="reelbench.methods.baseline.SimpleBaseline",
-        chat_class_path="reelbench.methods.baseline.ChatBaseline",
-    )
-
-
-def _register_tasks() -> None:
-    from lmms_eval.tasks import TaskManager
-
-    if entry_points(group="lmms_eval.tasks"):
-        return  # this lmms-eval has a way of its own
-    if not (
-        _replace(TaskManager, "initialize_tasks", _INDEX, _with_ours)
-        and _replace(TaskManager, "_get_config", _CONFIG, _with_declared)
-    ):
-        log.warning(
-            "this lmms-eval indexes tasks in a way that reelbench does not know; use --include_path %s", tasks_folder()
-        )
-
-
-def _leave_out_absent() -> None:
-    from lmms_eval.tasks import TaskManager
-
-    load = "_load_individual_task_or_group"
-    if not (
-        _replace(TaskManager, load, _LOAD, _without_absent)
-        and _replace(TaskManager, "load_task_or_group", _LOAD_ALL, _or_nothing_left)
-    ):
-        log.warning("this lmms-eval loads tasks in a way that reelbench does not know; absent data ends the whole run")
-
-
-def _know_the_model() -> None:
-    """Learn of each model that is made whether it sends videos on as they are: only the model itself knows."""
-    from lmms_eval.api.model import lmms
-
-    original = lmms.__dict__.get("create_from_arg_string")
-    if not isinstance(original, classmethod) or getattr(original.__func__, _MARK, False):
-        return
-
-    @wraps(original.__func__)
-    def create_from_arg_string(cls: type, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        from reelbench.tasks.lmms import adapters
-
-        model = original.__func__(cls, *args, **kwargs)
-        adapters.passes_video = getattr(model, adapters.PASS_VIDEO, False) is True
-        adapters.task_type = "simple" if getattr(model, "is_simple", True) else "chat"
-        return model
-
-    setattr(create_from_arg_string, _MARK, True)
-    lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
-
-
-def _patch_adapters() -> None:
-    """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
-    from lmms_eval.models.registry_v2 import ModelRegistryV2
-
-    if not _replace(ModelRegistryV2, "get_model_class", _LOOK_UP, _patched):
-        log.warning("this lmms-eval looks adapters up in a way that reelbench does not know; no beams")
-
-
-def _keep_no_failure() -> None:
-    """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
-    from lmms_eval.caching.response_cache import ResponseCache
-
-    original = ResponseCache.__dict__.get("_is_valid_response")
-    if not isinstance(original, staticmethod) or getattr(original.__func__, _MARK, False):
-        return
-
-    @wraps(original.__func__)
-    def is_valid(response: Any, request_type: str) -> bool:  # noqa: ANN401
-        from reelbench.scoring import aggregation
-
-        text = getattr(response, "text", response)
-        failed = isinstance(text, str) and aggregation.is_failure(text)
-        return not failed and original.__func__(response, request_type)
-
-    setattr(is_valid, _MARK, True)
-    ResponseCache._is_valid_response = staticmethod(is_valid)  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def _say_it_in_one_line() -> None:
@@ -179,50 +86,105 @@ def _say_it_in_one_line() -> None:
             program.traceback = quiet  # type: ignore[attr-defined] - what its own code calls so
 
 
-def _patched(original: Callable[..., type]) -> Callable[..., type]:
-    @wraps(original)
-    def get_model_class(self: Any, model_name: str, force_simple: bool = False) -> type:  # noqa: ANN401
-        from reelbench.tasks.lmms.adapter_patches import patched
+def _wrap_all() -> None:
+    """Wrap what lmms-eval calls, each method once; where it takes other arguments than we know, say what is lost."""
+    from lmms_eval.tasks import TaskManager
 
-        return patched(original(self, model_name, force_simple))
+    this = "this lmms-eval"
+    # One that has a way of its own to register tasks needs none of ours.
+    if not entry_points(group="lmms_eval.tasks") and not (
+        _wrap(TaskManager, "initialize_tasks", "self include_path include_defaults", _with_our_tasks)
+        and _wrap(TaskManager, "_get_config", "self name", _declared_config)
+    ):
+        use = f"use --include_path {tasks_folder()}"
+        log.warning("%s indexes tasks in a way that reelbench does not know; %s", this, use)
+    load = "_load_individual_task_or_group"
+    if not (
+        _wrap(TaskManager, load, "self name_or_config task_type parent_name update_config", _load_what_is_here)
+        and _wrap(TaskManager, "load_task_or_group", "self task_list task_type", _load_anything)
+    ):
+        log.warning("%s loads tasks in a way that reelbench does not know; absent data ends the whole run", this)
+    from lmms_eval.api.model import lmms
 
-    return get_model_class
+    _wrap(lmms, "create_from_arg_string", None, _create_model, classmethod)
+    from lmms_eval.models.registry_v2 import ModelRegistryV2
+
+    if not _wrap(ModelRegistryV2, "get_model_class", "self model_name force_simple", _patched_adapter):
+        log.warning("%s looks adapters up in a way that reelbench does not know; no beams", this)
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    _wrap(ResponseCache, "_is_valid_response", None, _is_no_failure, staticmethod)
 
 
-def _replace(owner: type, name: str, expected: tuple[str, ...], wrapped: Callable[[Any], Callable[..., Any]]) -> bool:
-    """Wrap a method once, if it takes what is expected; False, and nothing changed, if it doesn't."""
-    original = getattr(owner, name, None)
+def _wrap(
+    owner: type,
+    name: str,
+    expected: str | None,
+    ours: Callable[..., Any],
+    kind: type[classmethod[Any, Any, Any]] | type[staticmethod[Any, Any]] | None = None,
+) -> bool:
+    """Have `ours` called in a method's place, with the method first, if that takes what is expected.
+
+    False, and nothing changed, if it doesn't, or is not of this `kind`.
+    """
+    original: Any = owner.__dict__.get(name) if kind else getattr(owner, name, None)
+    if kind is not None:
+        original = original.__func__ if isinstance(original, kind) else None
     if getattr(original, _MARK, False):
         return True
-    if not callable(original) or tuple(inspect.signature(original).parameters) != expected:
+    if not callable(original) or (expected and [*inspect.signature(original).parameters] != expected.split()):
         return False
-    method = wrapped(original)
+
+    @wraps(original)
+    def method(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the original
+        return ours(original, *args, **kwargs)
+
     setattr(method, _MARK, True)
-    setattr(owner, name, method)
+    setattr(owner, name, kind(method) if kind else method)
     return True
 
 
-def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    @wraps(original)
-    def initialize_tasks(self: Any, include_path: Any = None, include_defaults: bool = True) -> dict[str, Any]:  # noqa: ANN401
-        index = original(self, include_path, include_defaults)
-        for name, entry in _index(self).items():
-            known = index.setdefault(name, entry)
-            if known is not entry and known["type"] == entry["type"] == "tag":
-                known["task"].extend(task for task in entry["task"] if task not in known["task"])
-        return index
-
-    return initialize_tasks
+# --- in the place of lmms-eval's ----------------------------------------------------------------------------------
 
 
-def _with_declared(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    @wraps(original)
-    def get_config(self: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
-        from reelbench.tasks.lmms import codegen
+def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    """Learn of each model that is made whether it sends videos on as they are: only the model itself knows."""
+    from reelbench.tasks.lmms import adapters
 
-        return codegen.config(name) or original(self, name)
+    model = original(cls, *args, **kwargs)
+    adapters.passes_video = getattr(model, adapters.PASS_VIDEO, False) is True
+    adapters.task_type = "simple" if getattr(model, "is_simple", True) else "chat"
+    return model
 
-    return get_config
+
+def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:  # noqa: ANN401
+    """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
+    from reelbench.tasks.lmms.adapter_patches import patched
+
+    return patched(original(*args, **kwargs))
+
+
+def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:  # noqa: ANN401
+    """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
+    from reelbench.scoring import aggregation
+
+    text = getattr(response, "text", response)
+    return not (isinstance(text, str) and aggregation.is_failure(text)) and original(response, request_type)
+
+
+def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401
+    index = original(self, *args, **kwargs)
+    for name, entry in _index(self).items():
+        known = index.setdefault(name, entry)
+        if known is not entry and known["type"] == entry["type"] == "tag":
+            known["task"].extend(task for task in entry["task"] if task not in known["task"])
+    return index
+
+
+def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
+    from reelbench.tasks.lmms import codegen
+
+    return codegen.config(name) or original(self, name)
 
 
 def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskManager
@@ -252,32 +214,37 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
     return index
 
 
-def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def load(self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        if (named := _task_of_declaration(self, name_or_config)) is not name_or_config:
-            from reelbench.tasks.lmms import adapters
+def _load_what_is_here(
+    original: Callable[..., Any],
+    self: Any,  # noqa: ANN401
+    name_or_config: Any = None,  # noqa: ANN401
+    *args: Any,  # noqa: ANN401
+    **kwargs: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Load a task; of ours one whose data is not here is left out, with a line that says why."""
+    from reelbench.registry.errors import ReelbenchError
+    from reelbench.tasks.lmms import adapters
 
-            name_or_config = named
-            args = args or (adapters.task_type,)  # lmms-eval says it with a task's name, and not with a YAML
-        data = _rows_of(self, name_or_config)
-        if data is None:
-            return original(self, name_or_config, *args, **kwargs)
-        _tell_adapter(self)
-        problem = data.ready()
-        if problem is None:
-            try:
-                return _asked_often(original(self, name_or_config, *args, **kwargs))
-            except Exception as error:
-                # Set where loading found nothing to ask; an error of ours says what is wrong with the task's own YAML.
-                problem = data.problem or (str(error) if _is_ours(error) else None)
-                if problem is None:
-                    raise
-        log.error("%s is left out of this run: %s", data.task, problem)
-        self.__dict__.setdefault(_LEFT_OUT, {})[data.task] = problem
-        return {}
-
-    return load
+    if (named := _task_of_declaration(self, name_or_config)) is not name_or_config:
+        name_or_config = named
+        args = args or (adapters.task_type,)  # lmms-eval says it with a task's name, and not with a YAML
+    data = _rows_of(self, name_or_config)
+    if data is None:
+        return original(self, name_or_config, *args, **kwargs)
+    name = getattr(self, "model_name", None)
+    adapters.running = name if isinstance(name, str) else None  # some take a clip's frames in pairs only
+    problem = data.ready()
+    if problem is None:
+        try:
+            return _asked_often(original(self, name_or_config, *args, **kwargs))
+        except Exception as error:
+            # Set where loading found nothing to ask; an error of ours says what is wrong with the task's own YAML.
+            problem = data.problem or (str(error) if isinstance(error, ReelbenchError) else None)
+            if problem is None:
+                raise
+    log.error("%s is left out of this run: %s", data.task, problem)
+    self.__dict__.setdefault(_LEFT_OUT, {})[data.task] = problem
+    return {}
 
 
 def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
@@ -294,19 +261,16 @@ def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
     return loaded
 
 
-def _or_nothing_left(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def load(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        left_out = self.__dict__[_LEFT_OUT] = {}
-        loaded = original(self, *args, **kwargs)
-        if left_out and not _has_tasks(loaded):
-            from reelbench.registry.errors import DataUnavailableError
+def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    """Load what is asked for; DataUnavailableError where nothing is left of it."""
+    left_out = self.__dict__[_LEFT_OUT] = {}
+    loaded = original(self, *args, **kwargs)
+    if left_out and not _has_tasks(loaded):
+        from reelbench.registry.errors import DataUnavailableError
 
-            why = "; ".join(f"{name}: {problem}" for name, problem in left_out.items())
-            raise DataUnavailableError(f"no task is left to run ({why})")
-        return loaded
-
-    return load
+        why = "; ".join(f"{name}: {problem}" for name, problem in left_out.items())
+        raise DataUnavailableError(f"no task is left to run ({why})")
+    return loaded
 
 
 def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
@@ -344,20 +308,6 @@ def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-e
         return None
     data = config.get("dataset_path")
     return data if isinstance(data, RowsOnDisk) else None
-
-
-def _tell_adapter(manager: Any) -> None:  # noqa: ANN401 - lmms-eval's TaskManager
-    """Note which adapter runs: some take a clip's frames in pairs only."""
-    from reelbench.tasks.lmms import adapters
-
-    name = getattr(manager, "model_name", None)
-    adapters.running = name if isinstance(name, str) else None
-
-
-def _is_ours(error: Exception) -> bool:
-    from reelbench.registry.errors import ReelbenchError
-
-    return isinstance(error, ReelbenchError)
 
 
 def _has_tasks(loaded: Any) -> bool:  # noqa: ANN401 - tasks by name, or by name within groups

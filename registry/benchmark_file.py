@@ -21,12 +21,12 @@ from typing import Any, Literal, get_args
 
 from reelbench.registry import settings
 from reelbench.registry.containment import contained
-from reelbench.registry.data.mapped_rows import ANSWERS, PLACE
+from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
 from reelbench.registry.metrics import Mean, MeanOf, Metric
-from reelbench.registry.rows import DURATION, KIND_COLUMNS
+from reelbench.registry.rows import DURATION, FPS, KIND_COLUMNS
 from reelbench.registry.spec import (
     AnswerForm,
     BenchmarkSpec,
@@ -76,6 +76,7 @@ _ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called ot
 
 _OPTIONAL = {
     DURATION.name: DURATION,
+    FPS.name: FPS,
     "reasoning": Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order."),
 }
 """Columns that rows of any kind may have."""
@@ -343,6 +344,8 @@ class _Declaration:
             raise top.error(what, "span_unit")
         if unit in ("ratio", "percent") and DURATION.name not in columns:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
+        if fps and not is_number_text(fps):  # what answers in frames are read by, too
+            columns |= {FPS.name: fps}
         return RowMapping(
             columns=columns,
             answer_is=top.choice("answer_is", AnswerForm),

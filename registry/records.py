@@ -198,6 +198,9 @@ class SettingsRecord(Record):
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
+    run: Later[Annotated[int, Field(ge=1, le=LARGEST)] | None] = absent(
+        "Number of the run, where all was asked several times; absent where it was once."
+    )
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
     offset: Later[int | None] = absent("lmms-eval's --offset: how many questions it began after.")
 

@@ -30,6 +30,7 @@ _SPAN = Column(
     "empty if hidden.",
 )
 DURATION = Column(name="duration", dtype="float64", unit="s", description="Length of the video.")
+FPS = Column(name="fps", dtype="float64", unit="1/s", description="Frames a second, in which spans are counted.")
 _CHOICE = (
     Column(name="options", dtype="list<string>", description="The options in order, without letters."),
     Column(name="answer", dtype="string", description="Letter of the right option (A is the first); empty if hidden."),
@@ -43,6 +44,15 @@ KIND_COLUMNS: dict[str, tuple[Column, ...]] = {
 """Columns by `BenchmarkSpec.row_kind`."""
 
 Row = dict[str, Any]
+
+Timing = tuple[float | None, float | None]
+"""Of a video, where its row says it: the length in seconds, and the frames a second that answers count in."""
+UNTIMED: Timing = (None, None)
+
+
+def timing(row: Row | None) -> Timing:
+    """Return what a row says of its video's times; nothing without a row."""
+    return (row.get("duration"), row.get(FPS.name)) if row else UNTIMED
 
 
 def columns(spec: BenchmarkSpec) -> tuple[Column, ...]:

@@ -86,6 +86,7 @@ LANGUAGE = Setting(
 )
 TRANSLATIONS = Setting("REELBENCH_TRANSLATIONS", "file with the questions in that language, likewise")
 LABEL = Setting("REELBENCH_LABEL", "what else shapes a run's answers (`web search`), for a bare lmms-eval")
+RUN = Setting("REELBENCH_RUN", "number of a run among several; `run --runs` sets it")
 IDS = Setting(
     "REELBENCH_IDS", "file with the ids of the questions that are asked; `run --ids` sets it", otherwise="all"
 )

@@ -13,6 +13,7 @@ from math import fsum
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry.progress import Bar, no_bar
@@ -47,6 +48,23 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "exact_match": exact_match.columns,
 }
 """Kind of scoring -> an item's columns, for the kinds that score an item by itself."""
+
+
+class SampleOfRuns(Sample):
+    """An item of several runs of one model: `scores` are its means over them, `of_runs` each run's own."""
+
+    of_runs: list[dict[str, float]] = Field(default_factory=list[dict[str, float]])
+
+
+def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
+    """Return the samples as each of several runs has them, by its number; nothing where they are of one run."""
+    runs = max((len(sample.of_runs) for sample in samples if isinstance(sample, SampleOfRuns)), default=0)
+
+    def of(sample: Sample, run: int) -> Sample:
+        own = sample.of_runs[run] if isinstance(sample, SampleOfRuns) else {}
+        return sample.model_copy(update={"scores": {c: own.get(c, score) for c, score in sample.scores.items()}})
+
+    return [[of(sample, run) for sample in samples] for run in range(runs)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +114,7 @@ def score(
     **beside: int,
 ) -> ScoredItems:
     """Score `items`, on which `judged` has verdicts; `beside` are further counts, such as `extra` and `duplicate`."""
-    verdicts, record = judged or ({}, None)
+    verdicts, record = judged or (dict[str, Verdict](), None)
     samples = [to_sample(spec, item, verdicts.get(item.id)) for item in items]
     metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
     return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
@@ -207,18 +225,28 @@ def metric_with_interval(
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
     samples = _by_id(samples)
-    terms: _Wanted = {(metric.name,): (metric, _terms(spec, metric, samples))}
-    return _with_intervals(terms, [sample.video for sample in samples], interval)[metric.name,]
+    wanted = {(metric.name,): _part(spec, metric, samples, each_run(samples))}
+    return _with_intervals(wanted, [sample.video for sample in samples], interval)[metric.name,]
+
+
+def run_values(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> list[float]:
+    """Return the metric of each of several runs, on the items that have it in all; nothing where they are of one."""
+    values = [metric_value(spec, metric, run) for run in each_run(samples)]
+    return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """A metric's value, its value in every resample (None from one video alone), and the items and videos behind it."""
+    """A metric's value, its value in every resample (None from one video alone), and the items and videos behind it.
+
+    `runs` has the value of each of several runs; it is empty of one.
+    """
 
     value: float | None
     draws: np.ndarray | None
     n: int
     videos: int
+    runs: Sequence[float] = ()
 
 
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> Resampled:
@@ -233,6 +261,7 @@ def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) ->
         draws=_mean_draw(draws),
         n=_n(terms),
         videos=len(_videos(terms, videos)),
+        runs=run_values(spec, metric, samples),
     )
 
 
@@ -250,14 +279,15 @@ def aggregate(
     has the value None. Intervals are of a bootstrap over videos, by the method `interval` (`stats.intervals`).
     """
     samples = _by_id(samples)
-    wanted: _Wanted = {}
+    wanted: dict[tuple[str, ...], _Part] = {}
+    runs = each_run(samples)
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
-            wanted[(metric.name,)] = metric, _terms(spec, metric, samples)
+            wanted[(metric.name,)] = _part(spec, metric, samples, runs)
     for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in _facet_metrics(spec, facet):
-                wanted[(facet.name, label, metric.name)] = metric, _terms(spec, metric, samples, (facet.name, label))
+                wanted[(facet.name, label, metric.name)] = _part(spec, metric, samples, runs, (facet.name, label))
     values = _with_intervals(wanted, [sample.video for sample in samples], interval)
 
     metrics: Metrics = {}
@@ -292,37 +322,53 @@ def _facet_metrics(spec: BenchmarkSpec, facet: Facet) -> Sequence[Metric]:
     return [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
 
 
-_Wanted = dict[tuple[str, ...], tuple[Metric, list[_Term]]]
-"""Where a number stands (metric; or facet, label, metric) -> its metric, and what it is made of."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A number to come: of which metric, what it is made of, and its value in each of several runs."""
+
+    metric: Metric
+    terms: list[_Term]
+    runs: Sequence[float]
+
+
+def _part(
+    spec: BenchmarkSpec,
+    metric: Metric,
+    samples: Sequence[Sample],
+    runs: Sequence[Sequence[Sample]],
+    within: tuple[str, str] | None = None,
+) -> _Part:
+    of_runs = [_value(_terms(spec, metric, run, within)) for run in runs]
+    return _Part(metric, _terms(spec, metric, samples, within), [value for value in of_runs if value is not None])
 
 
 def _with_intervals(
-    wanted: _Wanted, clusters: Sequence[str], method: intervals.Method
+    wanted: dict[tuple[str, ...], _Part], clusters: Sequence[str], method: intervals.Method
 ) -> dict[tuple[str, ...], MetricValue]:
-    terms = [term for _, some in wanted.values() for term in some if term.n]
-    draws = iter(_draws(terms, clusters))
+    """Return each number by where it stands: metric; or facet, label, metric."""
+    draws = iter(_draws([term for part in wanted.values() for term in part.terms if term.n], clusters))
     values: dict[tuple[str, ...], MetricValue] = {}
-    for key, (metric, some) in wanted.items():
-        mine = [next(draws) for term in some if term.n]
-        value = _value(some)
+    for key, part in wanted.items():
+        mine = [next(draws) for term in part.terms if term.n]
+        value = _value(part.terms)
         if value is None:
             values[key] = MetricValue(value=None, ci95=None, n=0)
             continue
-        ci95 = _interval(metric, value, _mean_draw(mine), [_videos([term], clusters) for term in some], method)
-        values[key] = MetricValue(value=value, ci95=ci95, n=_n(some))
+        ci95 = _interval(part, value, _mean_draw(mine), [_videos([term], clusters) for term in part.terms], method)
+        values[key] = MetricValue(value=value, ci95=ci95, n=_n(part.terms))
     return values
 
 
 def _interval(
-    metric: Metric, value: float, draws: np.ndarray | None, videos: Sequence[set[str]], method: intervals.Method
+    part: _Part, value: float, draws: np.ndarray | None, videos: Sequence[set[str]], method: intervals.Method
 ) -> tuple[float, float] | None:
-    """A metric's interval; `videos` are those of each of its parts."""
+    """A number's interval; `videos` are those of each of its parts."""
     if draws is None:
         return None
     if method != "percentile" and len(videos) > 1 and min(map(len, videos)) < MIN_CLUSTERS_PER_PART:
         return None
-    clusters = len(set[str]().union(*videos))
-    return intervals.confidence_interval(value, draws, clusters, bounds=(metric.low, metric.high), method=method)
+    clusters, bounds = len(set[str]().union(*videos)), (part.metric.low, part.metric.high)
+    return intervals.confidence_interval(value, draws, clusters, bounds=bounds, method=method, runs=part.runs)
 
 
 def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:

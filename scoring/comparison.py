@@ -170,8 +170,9 @@ def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[l
         columns = first.scores.keys() & second.scores.keys()
         if columns:
             # Video and labels are the item's, not the model's: a's stand for both, so that both are weighted alike.
+            of_item = {"video": first.video, "facets": first.facets}
             a.append(first.model_copy(update={"scores": {c: first.scores[c] for c in columns}}))
-            b.append(first.model_copy(update={"scores": {c: second.scores[c] for c in columns}}))
+            b.append(second.model_copy(update=of_item | {"scores": {c: second.scores[c] for c in columns}}))
     if not a:
         raise InputError("no item was answered by both: are these of the same benchmark and split, with the same ids?")
     return a, b
@@ -194,7 +195,9 @@ def metric_difference(
         return None
     test = None
     if by_a.draws is not None and by_b.draws is not None:
-        test = intervals.paired_test(by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos)
+        test = intervals.paired_test(
+            by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos, by_a.runs, by_b.runs
+        )
     return Difference(
         n=by_a.n,
         videos=by_a.videos,

@@ -54,19 +54,24 @@ def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pil
     draws = None if by_a.draws is None or by_b.draws is None else by_a.draws - by_b.draws
     value = None if by_a.value is None or by_b.value is None else by_a.value - by_b.value
     pilot = _pilot(metric, aggregation.Resampled(value, draws, by_a.n, by_a.videos), paired=True)
-    return replace(pilot, discordant=_discordant(metric, *both), measured=True)
+    return replace(pilot, measured=True, **_discordant(metric, *both))
 
 
-def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> float | None:
-    """Return the share of questions that one model alone has right; None where answers are not right or wrong."""
+def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dict[str, float]:
+    """Return what a `Pilot` says of questions that one model alone has right; nothing where answers aren't so."""
     if not isinstance(metric.aggregate, Mean):
-        return None
-    right = [{sample.id: sample.scores.get(metric.aggregate.column) for sample in side} for side in (a, b)]
-    pairs = [(right[0][key], right[1][key]) for key in right[0].keys() & right[1].keys()]
-    scored = [(one, other) for one, other in pairs if one is not None and other is not None]
-    if not scored or any(value not in (0.0, 1.0) for pair in scored for value in pair):
-        return None
-    return sum(one != other for one, other in scored) / len(scored)
+        return {}
+    column = metric.aggregate.column
+    pairs = [(x.scores[column], y.scores[column], x.video) for x, y in zip(a, b, strict=True) if column in x.scores]
+    if not pairs or any(value not in (0.0, 1.0) for pair in pairs for value in pair[:2]):
+        return {}
+    both_wrong = np.array([one == other == 0.0 for one, other, _ in pairs], dtype=float)
+    videos, share = [video for *_, video in pairs], float(both_wrong.mean())
+    sums = intervals.cluster_sums(np.stack([both_wrong, np.ones(len(pairs))], axis=1), videos)
+    draws = np.concatenate(list(intervals.resampled_sums(sums)))
+    variance = intervals.standard_error(draws[:, 0] / draws[:, 1], len(sums)) ** 2
+    excess = max(0.0, variance - share * (1 - share) / len(pairs))
+    return {"discordant": sum(one != other for one, other, _ in pairs) / len(pairs), "room": share, "excess": excess}
 
 
 def assumed(metric: Metric, what: Assumed) -> Pilot:

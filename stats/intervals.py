@@ -107,6 +107,7 @@ def confidence_interval(
     *,
     bounds: Bounds = UNBOUNDED,
     method: Method = METHOD,
+    runs: Sequence[float] = (),
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of a statistic from its bootstrap over clusters.
 
@@ -120,6 +121,7 @@ def confidence_interval(
             recommend for clusters (J. Survey Statistics and Methodology 7): the share is the value's place between
             `bounds`, and the number of observations is what would give it that standard error; where the resamples
             are all the same (every item right), each cluster is one observation. It is `t` without bounds.
+        runs: Of several runs of one model, what the statistic is in each: their variance counts too (`with_runs`).
 
     Returns:
         Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`, as once was the rule) or two
@@ -130,7 +132,8 @@ def confidence_interval(
         return None
     if method == "percentile":
         return percentiles(draws)
-    t, error = student_t.quantile(0.975, clusters - 1), standard_error(draws, clusters)
+    error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, runs)
+    t = student_t.quantile(0.975, freedom)
     if method == "wilson" and bounds != UNBOUNDED:
         return _wilson(value, t, error, _observations(value, error, bounds) or clusters, bounds)
     return _cut(value - t * error, value + t * error, bounds) if error else None
@@ -168,6 +171,27 @@ def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
     return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * (1 + abs(float(draws[0]))) else 0.0
 
 
+def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float, int]:
+    """Return a standard error over videos, and its degrees of freedom, with the noise of several runs counted too.
+
+    A mean over runs varies with the videos that were drawn and with what a run is (its samples, its seed). The two are
+    crossed: the variance over videos (of the runs' average) and that between runs are estimated apart and added, which
+    counts the noise of a single answer twice and so promises rather too little. The degrees of freedom are
+    Satterthwaite's (1946, Biometrics Bulletin 2). What that covers is simulated (docs/verification.md).
+
+    Args:
+        error: The standard error over videos.
+        freedom: Its degrees of freedom.
+        runs: The statistic in each run, of each side that has several.
+    """
+    parts = [(error**2, freedom)]
+    parts += [(float(np.var(values, ddof=1)) / len(values), len(values) - 1) for values in runs if len(values) > 1]
+    total = math.fsum(variance for variance, _ in parts)
+    if len(parts) == 1 or not total:
+        return error, freedom
+    return math.sqrt(total), max(1, math.floor(total**2 / math.fsum(variance**2 / dof for variance, dof in parts)))
+
+
 @dataclass(frozen=True, slots=True)
 class PairedTest:
     """Student's t test of a difference on the same clusters, with the bootstrap's standard error.
@@ -175,33 +199,36 @@ class PairedTest:
     Attributes:
         difference: a minus b.
         error: Its standard error; 0 where it is the same whichever clusters are drawn.
-        clusters: The clusters (videos) that take part in it.
+        freedom: Degrees of freedom: one less than the clusters (videos) that take part in it, for models of one run.
     """
 
     difference: float
     error: float
-    clusters: int
+    freedom: int
 
     @property
     def p(self) -> float:
         """Two-sided, of no difference; 0 of a difference without any spread."""
         if not self.error:
             return 1.0 if abs(self.difference) < 1e-12 else 0.0  # noqa: PLR2004 - rounding of a true zero
-        return 2 * student_t.cdf(-abs(self.difference) / self.error, self.clusters - 1)
+        return 2 * student_t.cdf(-abs(self.difference) / self.error, self.freedom)
 
     def interval(self, alpha: float = 0.05) -> tuple[float, float]:
         """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
-        reach = student_t.quantile(1 - alpha / 2, self.clusters - 1) * self.error if self.error else 0.0
+        reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error if self.error else 0.0
         return self.difference - reach, self.difference + reach
 
 
-def paired_test(difference: float, draws: NDArray[np.float64], clusters: int) -> PairedTest | None:
+def paired_test(
+    difference: float, draws: NDArray[np.float64], clusters: int, *runs: Sequence[float]
+) -> PairedTest | None:
     """Test a difference of two models on the same clusters.
 
     Args:
         difference: Of the whole sample.
         draws: Of each resample; NaNs are left out.
         clusters: The clusters (videos) that take part in it.
+        runs: Of each model with several runs, what each of them has (`with_runs`).
 
     Returns:
         The test; None under `MIN_CLUSTERS` clusters: what can't carry an interval can't carry a p.
@@ -209,7 +236,7 @@ def paired_test(difference: float, draws: NDArray[np.float64], clusters: int) ->
     draws = draws[~np.isnan(draws)]
     if clusters < MIN_CLUSTERS or len(draws) < 2:  # noqa: PLR2004
         return None
-    return PairedTest(difference, standard_error(draws, clusters), clusters)
+    return PairedTest(difference, *with_runs(standard_error(draws, clusters), clusters - 1, *runs))
 
 
 def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, PairedTest | None]:

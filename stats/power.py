@@ -7,15 +7,18 @@ simulation the power is met within 3 points from 30 videos on (`perf/coverage.py
 
 Two models that answer the same questions right or wrong differ on the questions that one of them alone has right. A
 larger difference than the pilot's takes more of these: they are counted as new ones, which is the most that they can
-add (McNemar's variance, share of such questions less the difference's square; Miettinen 1968, Biometrics 24). What a
-pilot measured has an error of its own, chi-square on its videos: power is the mean over it; of its difference only what
-is beyond that error counts. Where such pairs come all together with the difference, 80 % promised are 76 to 81 from 60
-videos on and 76 at 30 (six settings, 400 pilots each); where the models differ evenly they are more.
+add (McNemar's variance, share of such questions less the difference's square; Miettinen 1968, Biometrics 24), and which
+lie in videos as the questions do that both have wrong. What a pilot measured has an error of its own, chi-square on its
+videos: power is the mean over it; of its difference only what is beyond that error counts. So 80 % promised are 77 to
+83 where such pairs come all together with the difference, 84 where the pilot's own was larger than that, and 87 to 91
+where the better model has an easier time with every question; promised where both have twice as many questions wrong as
+the difference (simulated by `make verification`).
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 from reelbench.stats import student_t
@@ -51,6 +54,10 @@ class Pilot:
     bounds: Bounds = UNBOUNDED
     discordant: float | None = None
     """Share of questions that one of two models alone has right, where answers are right or wrong; paired only."""
+    room: float = 0.0
+    """Share of questions that both have wrong: among them a better model's new right answers are."""
+    excess: float = 0.0
+    """By how much that share's variance over videos is more than that of as many questions of a video each."""
     measured: bool = False
     """Whether `error` was found on a pilot's videos, and is itself uncertain."""
 
@@ -62,34 +69,31 @@ class Pilot:
         """
         if videos < 2:  # noqa: PLR2004
             raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
-        error = self.error * math.sqrt(self.videos / videos)
+        fewer = math.sqrt(self.videos / videos)
         if self.paired:
-            return error * math.sqrt(self._more_discordant(effect)), videos - 1
+            return self._paired_error(effect) * fewer, videos - 1
         own, other = self._spread(self.value), self._spread(self.value + effect)
-        return error * math.sqrt(1 + (other / own if own else 1.0)), 2 * (videos - 1)
+        return self.error * fewer * math.sqrt(1 + (other / own if own else 1.0)), 2 * (videos - 1)
 
-    def _more_discordant(self, effect: float) -> float:
-        """Return by what the variance of a paired difference grows where it is `effect` in place of the pilot's."""
+    def _paired_error(self, effect: float) -> float:
+        """Return the standard error on the pilot's videos of a difference that is `effect` in place of the pilot's."""
         if self.discordant is None or self.bounds == UNBOUNDED:
-            return 1.0
+            return self.error
         scale = self.bounds[1] - self.bounds[0]
         # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
         found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
         wanted = min(abs(effect) / scale, 1.0)
-        share = min(1.0, self.discordant + max(0.0, wanted - found))
+        new = max(0.0, wanted - found)
+        share = min(1.0, self.discordant + new)
         before = self.discordant - (self.value / scale) ** 2
-        return (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
+        grown = (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
+        clustered = self.excess * (new / self.room) ** 2 if self.room else 0.0
+        return math.sqrt(self.error**2 * grown + scale**2 * clustered)
 
-    def errors(self) -> list[float]:
-        """Return by what the true error may be larger than the one that was found: equally likely factors.
-
-        Degrees of freedom over a chi-square value of so many (Wilson and Hilferty's quantiles); 1 where it is assumed.
-        """
-        if not self.measured or self.videos < 3:  # noqa: PLR2004
-            return [1.0]
-        dof = self.videos - 1
-        quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
-        return [max(0.05, 1 - 2 / (9 * dof) + z * math.sqrt(2 / (9 * dof))) ** -1.5 for z in quantiles]
+    @property
+    def freedom(self) -> int | None:
+        """The degrees of freedom of a measured error, which is itself uncertain; None of one that is assumed."""
+        return self.videos - 1 if self.measured and self.videos > 2 else None  # noqa: PLR2004
 
     def _spread(self, value: float) -> float:
         low, high = self.bounds
@@ -99,14 +103,18 @@ class Pilot:
         return share * (1 - share)
 
 
-def least_videos(pilot: Pilot) -> int:
-    """Return from how many videos on, of the pilot and of what is planned, power is promised: below it is a guess."""
-    return MIN_CLUSTERS if pilot.discordant is None else 2 * MIN_CLUSTERS
-
-
-def is_promised(pilot: Pilot, videos: int) -> bool:
-    """Whether the power for so many videos is right within 3 points; paired and right or wrong, 6 at worst."""
-    return min(pilot.videos, videos) >= least_videos(pilot)
+def not_promised(pilot: Pilot, videos: int) -> str | None:
+    """Return why the power for so many videos may be more than 3 points off; None where it is promised."""
+    if (fewest := min(pilot.videos, videos)) < MIN_CLUSTERS:
+        return f"with only {fewest} videos: under {MIN_CLUSTERS} the power may be 3 to 10 points off, under 10 up to 20"
+    if pilot.discordant is not None and pilot.bounds != UNBOUNDED:
+        needed = 2 * smallest_difference(pilot, videos) / (pilot.bounds[1] - pilot.bounds[0])
+        if pilot.room < needed:
+            return (
+                f"both have only {100 * pilot.room:.0f} % of the questions wrong: a difference needs room for twice as "
+                "many, or the power may be 10 points off"
+            )
+    return None
 
 
 def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:
@@ -120,10 +128,38 @@ def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> 
     error, dof = pilot.difference(videos, effect)
     if not error:
         return 1.0 if effect else alpha
+    return _chance(abs(effect) / error, dof, pilot.freedom, alpha)
+
+
+def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
+    """Return the chance to find a difference of `shift` standard errors, whose error has so much freedom itself."""
     limit = student_t.quantile(1 - alpha / 2, dof)
-    shifts = [abs(effect) / (error * factor) for factor in pilot.errors()]
-    chances = [1 - student_t.cdf(limit, dof, shift=shift) + student_t.cdf(-limit, dof, shift=shift) for shift in shifts]
+    shifts = [shift / factor for factor in _factors(freedom)]
+    chances = [1 - student_t.cdf(limit, dof, shift=one) + student_t.cdf(-limit, dof, shift=one) for one in shifts]
     return sum(chances) / len(chances)
+
+
+def _factors(freedom: int | None) -> list[float]:
+    """Return by what the true error may be larger than the one that was found: equally likely factors.
+
+    Degrees of freedom over a chi-square value of so many (Wilson and Hilferty's quantiles); 1 where it is assumed.
+    """
+    if freedom is None:
+        return [1.0]
+    quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
+    return [max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5 for z in quantiles]
+
+
+@lru_cache(maxsize=256)
+def _needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
+    """Return how many standard errors a difference must be to be found with a chance."""
+    low, high = 0.0, 1.0
+    while _chance(high, dof, freedom, alpha) < chance:
+        low, high = high, 2 * high
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _chance(middle, dof, freedom, alpha) < chance else (low, middle)
+    return high
 
 
 def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA) -> float:
@@ -134,14 +170,15 @@ def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alp
     Raises:
         ValueError: There are fewer than two videos.
     """
-    low, high = 0.0, pilot.difference(videos, 0.0)[0]
+    high, dof = pilot.difference(videos, 0.0)
     if not high:
         return 0.0
-    while power(pilot, high, videos, alpha=alpha) < chance:
+    low, needed = 0.0, _needed(dof, pilot.freedom, chance, alpha)
+    while high < needed * pilot.difference(videos, high)[0]:
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if power(pilot, middle, videos, alpha=alpha) < chance else (low, middle)
+        low, high = (middle, high) if middle < needed * pilot.difference(videos, middle)[0] else (low, middle)
     return high
 
 

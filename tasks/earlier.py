@@ -3,19 +3,22 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
+from reelbench.registry.rows import UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.answers import VERSION
-from reelbench.tasks.submissions import answered
+from reelbench.tasks.submissions import answered, timings_here
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
 """Which questions are asked again: those of one reason, of every reason, judged by another model than most, with an
@@ -132,7 +135,8 @@ class EarlierResult:
                 asked = sample.item(question, reason, options)
                 could_be_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
                 if could_be_read and isinstance(sample.prediction, str) and self.result.answers != VERSION:
-                    read = answered(spec, sample.prediction, options)
+                    timing = self._timings.get(name, UNTIMED)
+                    read = answered(spec, sample.prediction, options, timing)
                     asked = asked.model_copy(update={"parsed": read.parsed, "flags": read.flags})
             together.append(asked)
         return together, len(new)
@@ -150,6 +154,11 @@ class EarlierResult:
         return settings.model_copy(
             update={"merged": merged, "audio": then.settings.audio, "label": then.settings.label}
         )
+
+    @cached_property
+    def _timings(self) -> dict[str, Timing]:
+        about = self.result.benchmark
+        return timings_here(discovery.spec_of(about), about.split)
 
 
 def most_returned(samples: Mapping[str, Sample]) -> dict[str | None, str | None]:

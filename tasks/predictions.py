@@ -129,7 +129,7 @@ def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[
     references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
     known = {reference.id: reference for reference in references}
     given = {
-        name: (text, known[name].options, known[name].length) if name in known else (text, (), None)
+        name: (text, known[name].options, known[name].timing) if name in known else (text, (), rows.UNTIMED)
         for name, text in texts.items()
         if text is not None
     }

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from reelbench.registry import looks, rows
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, is_mini, locate, upstream_split
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
 from reelbench.registry.reasons import Reason
@@ -42,8 +42,7 @@ class Reference:
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
     options: tuple[str, ...] = ()
-    length: float | None = None
-    """Of the video, in seconds, where the row states it."""
+    timing: rows.Timing = rows.UNTIMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +291,16 @@ def references_of(
     return [reference_of(spec, row) for row in located.read()], located.source, located.split
 
 
+def timings_here(spec: BenchmarkSpec, split: str, data: Path | None = None) -> dict[str, rows.Timing]:
+    """Return what the rows say of their videos' times, by id, where answers are spans and the rows are here."""
+    if not spec.asks_span:
+        return {}
+    try:
+        return {row["id"]: rows.timing(row) for row in locate(spec.id, split, data, fetch=False).read()}
+    except ReelbenchError:
+        return {}
+
+
 def hides(spec: BenchmarkSpec, split: str) -> bool:
     """Whether only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
@@ -306,7 +315,7 @@ def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
         shared_labels(rows.facets(spec, row)),
         row["question"],
         tuple(row.get("options", ())),
-        row.get("duration"),
+        rows.timing(row),
     )
 
 
@@ -314,16 +323,18 @@ BLOCKED = "[SAFETY_BLOCKED"
 """What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
 
 
-def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = (), length: float | None = None) -> Prediction:
+def answered(
+    spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: rows.Timing = rows.UNTIMED
+) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one.
 
-    `length` is the video's, in seconds, where it is known.
+    `timing` is what is known of the video's times.
     """
-    [given] = all_answered(spec, [(text, options, length)])
+    [given] = all_answered(spec, [(text, options, timing)])
     return given
 
 
-def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str], float | None]]) -> Iterator[Prediction]:
+def all_answered(spec: BenchmarkSpec, given: Sequence[answers.Given]) -> Iterator[Prediction]:
     """As `answered`, of each raw answer; many are read by several processes."""
     for (text, *_), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):

@@ -37,7 +37,8 @@ def declares_options(file, function):
     """Whether the parameters are options: of a command, or of a group of them that `takes` hands on to several."""
     if not {"cli", "commands", "command.py"} & set(file.parts):
         return False
-    options = [parameter for parameter in function.args.kwonlyargs if "typer.Option" in ast.unparse(parameter)]
+    declared = ("typer.Option", "('--")  # its words beside it, or in options.json under its name
+    options = [part for part in function.args.kwonlyargs if any(word in ast.unparse(part) for word in declared)]
     return bool(options) or function.name in groups(file) or any(map(is_command, function.decorator_list))
 
 

@@ -43,6 +43,7 @@
       row.partial && badge("not ranked", "warn", row.partial),
       row.partial && h("span", { class: "sub", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
+      row.runs && badge(`${row.runs} runs`, "", R.columns.get("runs").about),
       row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
     ].filter(Boolean);
   /** A row's note, behind a button that opens it. */

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
+from reelbench.leaderboard.standing import bound_in_words, standing
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
@@ -182,6 +183,7 @@ def _details(one: StoredResult) -> dict[str, str]:
     return {
         **counts,
         "unscored": unscored or "0",
+        **({"ranked_by": bound} if (bound := bound_in_words(one.spec.primary, one, standing(one))) else {}),
         "coverage": one.check.subset or one.check.partial or "the whole split",
         "benchmark_version": str(one.result.benchmark.version),
     }

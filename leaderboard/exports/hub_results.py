@@ -94,7 +94,7 @@ def notes(spec: BenchmarkSpec, row: BoardEntry, result: Result) -> str:
     if judge is not None:
         parts.append(f"judge {judge_as_answered(judge)}, prompts {judge.prompt} {judge.prompt_sha256[:8]}")
     if row.lowest is not None:
-        parts.append("lower bound: unscored items count at the scale's lowest")
+        parts.append(row.facts["bound"])
     if metric.ci95 is not None:
         parts.append(f"95% interval {metric.ci95[0]:.2f} to {metric.ci95[1]:.2f}")
     unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())

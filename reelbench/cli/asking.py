@@ -186,8 +186,8 @@ takes_kept = takes("keeping", keeping_options)
 
 def runs_options(
     *,
-    runs: Annotated[int, _asking("--runs")] = 1,
-    seed: Annotated[int | None, _asking("--seed")] = None,
+    runs: Annotated[int, option("sweeps", "--runs")] = 1,
+    seed: Annotated[int | None, option("sweeps", "--seed")] = None,
 ) -> "Runs":
     """Return how often all is asked."""
     from reelbench.methods.runs import Runs

@@ -10,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Json, option, reports_status
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
@@ -77,12 +77,9 @@ def copy(
 def prune(
     place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
     *,
-    older_than: Annotated[
-        int | None,
-        typer.Option(metavar="DAYS", min=0, help="Older than this many days."),
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="Of this model, by the name that requests gave it.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it they are only counted.")] = False,
+    older_than: Annotated[int | None, option("cache", "--older-than")] = None,
+    model: Annotated[str | None, option("cache", "--model")] = None,
+    yes: Annotated[bool, option("cache", "--yes")] = False,
 ) -> None:
     """Remove old replies, or a model's; a reply that is needed again is paid for again."""
     if older_than is None and model is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval, number
 
@@ -19,9 +19,7 @@ def calibrate(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
     *,
-    write: Annotated[
-        bool, typer.Option("--write", help="Save it beside the result, where `leaderboard add` reads it.")
-    ] = False,
+    write: Annotated[bool, option("calibrate", "--write")] = False,
     as_json: Json = False,
 ) -> None:
     """Correct the judge's mean with people's scores, on the judge's scale; shown beside the mean, never instead."""
@@ -59,29 +57,23 @@ def calibrate(
 
 
 def _show(title: str, found: "Calibration") -> None:
-    table = console.table(
-        f"{title}; {found.labelled} of {found.items} answers scored by people", "mean", "#value", "#95 % interval"
-    )
-    rows = [
-        ("judge alone, all answers", found.judge),
-        ("people alone, their sample", found.people),
-        (f"calibrated (prediction-powered, weight {found.weight:.2f})", found.corrected),
-        ("calibrated (confusion matrix)", found.confusion_mean),
-    ]
-    for name, estimate in rows:
-        if estimate is not None:
-            table.add_row(name, number(estimate.value), interval(estimate.ci95))
-    console.show(table)
+    title = f"{title}; {found.labelled} of {found.items} answers scored by people"
+    estimates = {
+        "judge alone, all answers": found.judge,
+        "people alone, their sample": found.people,
+        f"calibrated (prediction-powered, weight {found.weight:.2f})": found.corrected,
+        "calibrated (confusion matrix)": found.confusion_mean,
+    }
+    rows = [(name, number(of.value), interval(of.ci95)) for name, of in estimates.items() if of is not None]
+    console.show(console.table(title, "mean", "#value", "#95 % interval", rows=rows))
     if found.confusion:
         steps = list(found.confusion)
-        matrix = console.table(
-            "people (rows) and judge", "people", *(f"#{step:g}" for step in steps), "#share of all, %"
-        )
+        columns = ("people", *(f"#{step:g}" for step in steps), "#share of all, %")
+        matrix = console.table("people (rows) and judge", *columns)
         for step, row in found.confusion.items():
             share = found.shares[step].value if found.shares else None
-            matrix.add_row(
-                f"{step:g}", *(str(row[to]) for to in steps), number(None if share is None else 100 * share, 1)
-            )
+            percent = number(None if share is None else 100 * share, 1)
+            matrix.add_row(f"{step:g}", *(str(row[to]) for to in steps), percent)
         console.show(matrix)
         same = sum(row[step] for step, row in found.confusion.items())
         console.write(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind
+from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
 
@@ -24,46 +25,32 @@ _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
+_compare = partial(option, "compare")
 
 
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."), Kind.FORMAT
-    ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
-    ] = None,
-    items: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write both results of each item to FILE (JSON Lines).")
-    ] = None,
-    videos_of: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RESULT", help="Compare only on videos that this result had too (repeat)."),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Results store with both: also say what holds among all pairs of models of their table."),
-    ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")] = False,
-    without_shortcuts: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN", help="Leave out questions that this run, without frames or with one, answers right (repeat)."
-        ),
-    ] = None,
+    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False,
+    picture: Annotated[Path | None, _compare("--picture")] = None,
+    items: Annotated[Path | None, _compare("--items")] = None,
+    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None,
+    store: Annotated[Path | None, _compare("--store")] = None,
+    anyway: Annotated[bool, _compare("--anyway")] = False,
+    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two models on the items that both answered.
 
-    By bootstrap over videos, and by McNemar's test if items are right or wrong.
+    By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with several runs of one
+    model each item counts with its mean, and the test has the runs' noise too.
     """
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import judging_apart
+    from reelbench.scoring.label_comparison import compare_labels
 
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}
@@ -93,7 +80,7 @@ def compare(
         write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
     if picture is not None and not labels:
         raise InputError("--picture: draws labels; give --labels too")
-    by_label = _by_label(first.samples, second.samples, spec) if labels else None
+    by_label = [asdict(d) for d in compare_labels(first.samples, second.samples, spec)] if labels else None
     if picture is not None and by_label is not None:
         write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
     beside = {"settings": apart, "videos": videos, **_among(store, first.result, second.result)}
@@ -128,15 +115,13 @@ def _by_item(
 
     comparison = compare_items(a.samples, b.samples, spec)
     if as_json:
-        document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
+        several = {"runs": {"a": a.runs, "b": b.runs}} if max(a.runs, b.runs) > 1 else {}
+        document = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
         console.write_json(document if by_label is None else {**document, "labels": by_label})
         return
-    names = f"a = {a.result.model.id}, b = {b.result.model.id}"
+    names = f"a = {a.name}, b = {b.name}"
     printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
-    table = console.table(printed.title, *printed.columns)
-    for row in printed.rows:
-        table.add_row(*row)
-    console.show(table)
+    console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
         console.note(line)
     if among := beside.get("among"):
@@ -174,9 +159,10 @@ def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
 
     made = board.make(store, published=False)
     of = {
-        row.stored.result.provenance.samples_sha256: row
+        one.result.provenance.samples_sha256: row
         for row in made.entries
         if row.stored is not None and row.stored.videos is None
+        for one in row.stored.each
     }
     rows = [of.get(result.provenance.samples_sha256) for result in (a, b)]
     for row, result in zip(rows, (a, b), strict=True):
@@ -209,12 +195,6 @@ def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict
 
 def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> list[dict[str, Any]]:
-    from reelbench.scoring.label_comparison import compare_labels
-
-    return [asdict(difference) for difference in compare_labels(a, b, spec)]
 
 
 def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
@@ -288,9 +268,8 @@ def agree(
         return
     weighted = " (quadratic weights)" if report.weights == "quadratic" else ""
     title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; {report.both} ratings by both"
-    table = console.table(
-        title, "", "#mean a", "#mean b", "#exact %", "#95 % interval", f"#kappa{weighted}", "#95 % interval", "#n"
-    )
+    means, exact = ("#mean a", "#mean b"), ("#exact %", "#95 % interval")
+    table = console.table(title, "", *means, *exact, f"#kappa{weighted}", "#95 % interval", "#n")
     by_label = [
         (facet, label, criterion, found)
         for facet, labels in report.labels.items()
@@ -322,9 +301,15 @@ def agree(
 
 
 class _Read:
-    def __init__(self, result: "Result", samples: "list[Sample]") -> None:
+    def __init__(self, result: "Result", samples: "list[Sample]", runs: int = 1) -> None:
         self.result = result
         self.samples = samples
+        self.runs = runs
+
+    @property
+    def name(self) -> str:
+        """The model, and how many runs of it these are."""
+        return self.result.model.id + (f" ({self.runs} runs)" if self.runs > 1 else "")
 
 
 def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> "Ratings":
@@ -343,11 +328,14 @@ def read_one(path: Path) -> _Read:
     """Read the one result in a folder, below it, or of a `result.json`."""
     from reelbench.scoring import result_files
 
-    return _of(result_files.folder_of_one(path))
+    return _of([result_files.folder_of_one(path)])
 
 
 def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
-    """Read two results; of folders with several, those that are of one benchmark, version and split."""
+    """Read two results; of folders with several, those that are of one benchmark, version and split.
+
+    Several runs of one model are one result.
+    """
     folders_a, folders_b = _folders(path_a), _folders(path_b)
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
@@ -360,26 +348,36 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     return _of(pairs[0][0]), _of(pairs[0][1])
 
 
-def _folders(path: Path) -> list[Path]:
+def _folders(path: Path) -> list[list[Path]]:
+    """Return the folders of each result: of several runs of one model all of theirs."""
+    from reelbench.scoring import result_files, runs
+
+    return runs.grouped(result_files.folders(path), result_files.read)
+
+
+def _about(folders: list[Path]) -> tuple[str, int, str]:
     from reelbench.scoring import result_files
 
-    return result_files.folders(path)
-
-
-def _about(folder: Path) -> tuple[str, int, str]:
-    from reelbench.scoring import result_files
-
-    about = result_files.read(folder).benchmark
+    about = result_files.read(folders[0]).benchmark
     return about.id, about.version, about.split
 
 
-def _of(folder: Path) -> _Read:
-    from reelbench.scoring import result_files
+def _of(folders: list[Path]) -> _Read:
+    from reelbench.registry import discovery
+    from reelbench.scoring import result_files, runs
 
-    result, samples = result_files.read(folder), result_files.samples_of(folder)
-    if result_files.changed_after_scoring(folder, result):
-        console.note(f"{samples}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
-    return _Read(result, list(result_files.read_samples(folder)))
+    results, samples = [], []
+    for folder in folders:
+        result = result_files.read(folder)
+        if result_files.changed_after_scoring(folder, result):
+            changed = result_files.samples_of(folder)
+            console.note(f"{changed}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
+        results.append(result)
+        samples.append(list(result_files.read_samples(folder)))
+    if len(folders) == 1:
+        return _Read(results[0], samples[0])
+    result, averages = runs.together(discovery.spec_of(results[0].benchmark), results, samples)
+    return _Read(result, averages, len(folders))
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":

@@ -5,7 +5,7 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -51,13 +51,15 @@ def noted(*, quiet: bool) -> Callable[[str], None]:
     return (lambda _: None) if quiet else note
 
 
-def table(title: str, *columns: str) -> "Table":
-    """Return an empty table; columns that start with `#` are numbers, set to the right."""
+def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Table":
+    """Return a table of these rows; columns that start with `#` are numbers, set to the right."""
     from rich.table import Table
 
     made = Table(title=title, box=None, pad_edge=False)
     for column in columns:
         made.add_column(column.removeprefix("#"), justify="right" if column.startswith("#") else "left")
+    for row in rows:
+        made.add_row(*row)
     return made
 
 
@@ -103,25 +105,12 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
 
 @contextmanager
 def _drawn(title: str, total: float | None, *, in_bytes: bool) -> Iterator[Callable[[float, str], None]]:
+    from rich import progress as parts
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
 
-    counted = (DownloadColumn(), TransferSpeedColumn()) if in_bytes else (MofNCompleteColumn(),)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        *counted,
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[said]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    counted = [parts.DownloadColumn(), parts.TransferSpeedColumn()] if in_bytes else [parts.MofNCompleteColumn()]
+    title_column, said = parts.TextColumn("{task.description}"), parts.TextColumn("{task.fields[said]}")
+    columns = (title_column, parts.BarColumn(), *counted, parts.TimeRemainingColumn(), said)
+    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, said="")
         yield lambda completed, said: bar.update(task, completed=completed, said=said)

@@ -84,9 +84,8 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         revision = f" at {report.annotations.revision}" if report.annotations.revision else ""
         console.write(f"annotations: {report.annotations.location}{revision}")
         total = len(report.here) + len(report.missing) + len(report.broken)
-        console.write(
-            f"videos: {len(report.here)} of {total} here, {len(report.missing)} missing, {len(report.broken)} broken"
-        )
+        gone = f"{len(report.missing)} missing, {len(report.broken)} broken"
+        console.write(f"videos: {len(report.here)} of {total} here, {gone}")
     if lengths := report.seconds:
         mean = sum(lengths) / len(lengths)
         console.write(f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s")
@@ -97,9 +96,8 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     if report.missing:
         console.write(f"looked in: {', '.join(map(str, report.looked_in))}")
     for upstream in report.upstream:
-        state = {True: f"has moved to {upstream.now}", False: "has not moved", None: "could not be asked"}[
-            upstream.moved
-        ]
+        states = {True: f"has moved to {upstream.now}", False: "has not moved", None: "could not be asked"}
+        state = states[upstream.moved]
         note = f" ({upstream.note})" if upstream.note else ""
         console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
     if not report.complete:

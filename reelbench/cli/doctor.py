@@ -14,22 +14,12 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 _CORE = (
-    "aiohttp",
-    "av",
-    "datasets",
-    "evaluate",
-    "huggingface-hub",
-    "numpy",
-    "openai",
-    "pandas",
-    "pyarrow",
-    "pycocoevalcap",
-    "pydantic",
-    "typer",
+    *("aiohttp", "av", "datasets", "evaluate", "huggingface-hub", "numpy"),
+    *("openai", "pandas", "pyarrow", "pycocoevalcap", "pydantic", "typer"),
 )
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
@@ -48,10 +38,7 @@ def doctor(
         typer.Argument(metavar="MODEL_ARGS", help="After --: lmms-eval's --model_args of the adapter."),
     ] = None,
     *,
-    adapter: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Show what an adapter of lmms-eval's is given; with MODEL_ARGS, try it."),
-    ] = None,
+    adapter: Annotated[str | None, option("doctor", "--adapter")] = None,
     as_json: Json = False,
 ) -> None:
     """Show versions, tools and folders, for a bug report; or one adapter, tried on a mini question.
@@ -171,9 +158,10 @@ def _folders() -> dict[str, object]:
     from reelbench.registry.home import home
 
     frames = FrameStore().info()
+    existing = next(parent for parent in (home(), *home().parents) if parent.exists())
     return {
         "home": f"{home()} ({_size_text(home())})",
-        "free there": _gigabytes(shutil.disk_usage(_existing(home())).free),
+        "free there": _gigabytes(shutil.disk_usage(existing).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
         "replies": _replies(),
         "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths)
@@ -191,10 +179,6 @@ def _replies() -> str:
         return without_credentials(str(place))
     file = Path(place)
     return f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
-
-
-def _existing(path: Path) -> Path:
-    return next(parent for parent in (path, *path.parents) if parent.exists())
 
 
 def _size_text(folder: Path) -> str:
@@ -226,12 +210,11 @@ def _benchmarks() -> dict[str, object]:
 def _settings(known: defaults.Known) -> dict[str, object]:
     from reelbench.registry import settings
 
+    def read() -> str:
+        for file in defaults.files():
+            defaults.entries(file, known)
+        where = " or ".join(map(str, defaults.places()))
+        return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
+
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
-    return {**variables, defaults.NAME: _attempt(partial(_defaults, known))}
-
-
-def _defaults(known: defaults.Known) -> str:
-    for file in defaults.files():
-        defaults.entries(file, known)
-    where = " or ".join(map(str, defaults.places()))
-    return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
+    return {**variables, defaults.NAME: _attempt(read)}

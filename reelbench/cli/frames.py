@@ -1,5 +1,6 @@
 """`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, Kind, chosen, reports_status
+from reelbench.cli.option_groups import Engine, Kind, chosen, option, reports_status
 from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
@@ -19,39 +20,30 @@ if TYPE_CHECKING:
     from reelbench.registry.media.named import Videos as Named
 
 app = App("Decode videos before a run, and manage the stored frames.")
+_frames = partial(option, "frames")
 
 Videos = Annotated[
     list[str] | None,
     typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."),
 ]
-Split = Annotated[str | None, typer.Option(help="Split; default: each benchmark's main one."), Kind.ROWS]
-Data = Annotated[Path | None, typer.Option(help="Path of a benchmark's data, if it isn't found automatically.")]
-Spec = Annotated[
-    str | None,
-    typer.Option(
-        "--frames",
-        metavar="SPEC",
-        help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
-        "options size=PIXELS, as=clip|images, audio=keep|drop. By default REELBENCH_FRAMES.",
-    ),
-    Kind.FRAMES,
-]
+Split = Annotated[str | None, _frames("--split"), Kind.ROWS]
+Data = Annotated[Path | None, _frames("--data")]
+Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 
 
 @app.command()
 def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
     store = FrameStore()
     if not videos:
         state = store.info()
-        console.write(
-            f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, "
-            f"{_gigabytes(state.size_bytes)} of {_gigabytes(state.cap_bytes)}"
-        )
+        full = f"{state.size_bytes / 1e9:.3f} GB of {state.cap_bytes / 1e9:.3f} GB"
+        console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {full}")
         return
-    sampling = _sampling(frames)
+    sampling = chosen(frames, FrameSampling)
     failed = 0
     for video in _files(videos, split, data):
         try:
@@ -80,10 +72,11 @@ def extract(
 
     Stored frames are not decoded again: rerun to resume.
     """
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.media import named
 
-    sampling = _sampling(frames)
+    sampling = chosen(frames, FrameSampling)
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
@@ -137,14 +130,9 @@ def clear(
 def serve_frames(
     videos: Videos,
     *,
-    log: Annotated[Path, typer.Option(metavar="FILE", help="File to which each request is added (JSON Lines).")],
-    question: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Question being answered: serve only its video."),
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option(metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side."), Kind.FRAMES
-    ] = None,
+    log: Annotated[Path, _frames("--log")],
+    question: Annotated[str | None, _frames("--question")] = None,
+    size: Annotated[int | None, _frames("--size"), Kind.FRAMES] = None,
     split: Split = None,
     data: Data = None,
 ) -> None:
@@ -199,12 +187,6 @@ def _filled(
             yield Filled(Path(name), stored.given, stored.notes)
 
 
-def _sampling(spec: str | None) -> "FrameSampling | None":
-    from reelbench.registry.frames.sampling import FrameSampling
-
-    return chosen(spec, FrameSampling)
-
-
 def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:
     from reelbench.registry.frames.decoder import VideoFile
 
@@ -218,7 +200,3 @@ def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None"
         repeats = f", the last {stored.padding} repeated" if stored.padding else ""
         lines.append(f"  in the store: {stored.sampling}: {stored.given} frames{repeats}")
     return lines
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:.3f} GB"

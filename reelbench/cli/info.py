@@ -9,7 +9,7 @@ from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
-    from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+    from reelbench.registry.spec import BenchmarkSpec
 
 
 def list_benchmarks(*, as_json: Json = False) -> None:
@@ -66,7 +66,10 @@ def info(
         "licence": spec.license,
         "homepage": spec.homepage,
         "languages": list(spec.languages),
-        "splits": {key: _split(part) for key, part in spec.splits.items()},
+        "splits": {
+            key: {name: getattr(part, name) for name in ("rows", "videos", "hidden_answers", "cite")}
+            for key, part in spec.splits.items()
+        },
         "default_split": split if split in spec.splits else spec.default_split,
         "metrics": {metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics},
         "facets": {facet.name: facet.title for facet in spec.facets},
@@ -80,8 +83,9 @@ def info(
         console.write_json(facts, indent=1)
         return
     console.write(f"{spec.id}  {spec.title}, version {spec.version}" + (f": {spec.summary}" if spec.summary else ""))
-    for key, title in _LINES.items():
+    for key in _LINES:
         if value := facts.get(key):
+            title = f"{key} here" if key in ("data", "media") else key
             console.write(f"{title:<10} {_line(key, value)}")
     for key in ("question", "answer") if "question" in facts else ("prompt",):
         if key in facts:
@@ -89,18 +93,7 @@ def info(
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-_LINES = {
-    "licence": "licence",
-    "homepage": "homepage",
-    "languages": "languages",
-    "splits": "splits",
-    "metrics": "metrics",
-    "facets": "facets",
-    "judge": "judge",
-    "tasks": "tasks",
-    "data": "data here",
-    "media": "media here",
-}
+_LINES = ("licence", "homepage", "languages", "splits", "metrics", "facets", "judge", "tasks", "data", "media")
 _TITLES = {
     "prompt": "prompt (a model gets this text, with the row's own words in braces)",
     "question": "a mini question, as it is asked",
@@ -110,24 +103,18 @@ _TITLES = {
 
 def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
     if key == "splits":
-        return "; ".join(f"{name}: {_size(split)}" for name, split in value.items())
+        sizes = []
+        for name, split in value.items():
+            counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
+            note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
+            sizes.append(f"{name}: {', '.join(counts)}" + (f" ({note})" if note else ""))
+        return "; ".join(sizes)
     if key == "metrics":
         first, *rest = value.values()
         return "; ".join([f"{first} (ranks)", *rest])
     if isinstance(value, dict):
         return ", ".join(value)
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def _split(split: "SplitSpec") -> dict[str, Any]:
-    stated = {"rows": split.rows, "videos": split.videos, "hidden_answers": split.hidden_answers}
-    return stated | {"cite": split.cite}
-
-
-def _size(split: dict[str, Any]) -> str:
-    counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
-    note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
-    return ", ".join(counts) + (f" ({note})" if note else "")
 
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:

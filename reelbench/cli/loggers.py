@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.records import Result
@@ -44,14 +43,18 @@ def to_wandb(result: Result) -> None:
             settings=wandb.Settings(console="off"),
         )
         run.config.update({benchmark: config}, allow_val_change=True)
-        run.log({**_numbers(result), f"{benchmark}/breakdowns": wandb.Table(_COLUMNS, _breakdowns(result))})
+        rows = [
+            [facet, label, name, metric.value, *(metric.ci95 or (None, None)), metric.n]
+            for facet, labels in result.breakdowns.items()
+            for label, metrics in labels.items()
+            for name, metric in metrics.items()
+        ]
+        columns = ["facet", "label", "metric", "value", "low", "high", "n"]
+        run.log({**_numbers(result), f"{benchmark}/breakdowns": wandb.Table(columns, rows)})
         if own:
             run.finish()
     except (wandb.Error, OSError) as error:
         raise ReelbenchError(f"--log wandb: {first_line(error)}; the result itself is written") from None
-
-
-_COLUMNS = ["facet", "label", "metric", "value", "low", "high", "n"]
 
 
 def _numbers(result: Result) -> dict[str, float]:
@@ -68,12 +71,3 @@ def _numbers(result: Result) -> dict[str, float]:
         f"{benchmark}/scored": counts.scored,
         **{f"{benchmark}/unscored.{reason}": number for reason, number in counts.unscored.items()},
     }
-
-
-def _breakdowns(result: Result) -> list[list[Any]]:
-    return [
-        [facet, label, name, metric.value, *(metric.ci95 or (None, None)), metric.n]
-        for facet, labels in result.breakdowns.items()
-        for label, metrics in labels.items()
-        for name, metric in metrics.items()
-    ]

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, number_of, visible
 
@@ -20,35 +21,22 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 3
 _SHOWN_PROBLEMS = 20
 _LONGEST = 70
+_new = partial(option, "new")
 
 
 def new(
     new_id: Annotated[str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")],
     *,
-    rows: Annotated[
-        Path, typer.Option("--from", metavar="FILE", help="Its rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel.")
-    ],
-    kind: Annotated[
-        Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
-        typer.Option(help="Kind of question; default: guessed from the columns."),
-    ] = None,
-    media: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with its videos.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Output folder; default: ./NAME.")] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OURS=THEIRS",
-            help="A column that can't be guessed: answer=gold, options=a,b,c, id={film}_{n} (repeat).",
-        ),
-    ] = None,
-    answer_is: Annotated[
-        Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is given.")
-    ] = None,
+    rows: Annotated[Path, _new("--from")],
+    kind: Annotated[Literal["choice", "span", "grounded_choice", "open", "exact"] | None, _new("--kind")] = None,
+    media: Annotated[Path | None, _new("--media")] = None,
+    out: Annotated[Path | None, _new("--out")] = None,
+    column: Annotated[list[str] | None, _new("--column")] = None,
+    answer_is: Annotated[Literal["letter", "index0", "index1", "text"] | None, _new("--answer-is")] = None,
     span_unit: Annotated[
-        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None,
-        typer.Option(help="What spans are counted in, where their columns' names or values don't say seconds."),
+        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None, _new("--span-unit")
     ] = None,
-    fps: Annotated[str, typer.Option(metavar="NUMBER|COLUMN", help="With --span-unit frames: frames a second.")] = "",
+    fps: Annotated[str, _new("--fps")] = "",
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
@@ -71,7 +59,8 @@ def new(
             console.write("")
             for field, value in row.items():
                 if value not in ("", []) and field != "split":
-                    console.write(f"  {field}: {_short(value)}")
+                    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
+                    console.write(f"  {field}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}")
     except InputError as error:
         problem = f"{error}; "
     console.write("")
@@ -135,21 +124,11 @@ def _show_guess(guessed: "Guess") -> None:
         console.write(visible(f"not used: {', '.join(guessed.unused)}"))
 
 
-def _short(value: object) -> str:
-    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
 def check(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")],
     *,
-    outside: Annotated[
-        list[Path] | None,
-        typer.Option("--allow-outside", metavar="DIR", help="Let it read what is in DIR too, for good (repeat)."),
-    ] = None,
-    media: Annotated[
-        bool, typer.Option("--media/--no-media", help="Look for the videos too; without, as in CI.")
-    ] = True,
+    outside: Annotated[list[Path] | None, option("check", "--allow-outside")] = None,
+    media: Annotated[bool, option("check", "--media/--no-media")] = True,
     as_json: Json = False,
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.

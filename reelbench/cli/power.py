@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.compare import read_one, same_benchmark
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,32 +15,16 @@ if TYPE_CHECKING:
     from reelbench.scoring.pilots import Assumed
     from reelbench.stats.power import Pilot
 
-_ASSUMED = "Without a result"
-
 
 def power(
     of: Annotated[str, typer.Argument(metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc.")],
     *,
-    effect: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="True difference, in the metric's unit.")
-    ] = None,
-    videos: Annotated[
-        int | None, typer.Option(min=2, help="Number of videos; default: as many as the result has.")
-    ] = None,
-    paired: Annotated[
-        Path | None, typer.Option(metavar="RESULT", help="Another model's result on the same questions.")
-    ] = None,
-    icc: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Correlation of questions within a video.", rich_help_panel=_ASSUMED),
-    ] = None,
-    score: Annotated[
-        float | None,
-        typer.Option(help="The model's score; default: the median of published ones.", rich_help_panel=_ASSUMED),
-    ] = None,
-    questions: Annotated[
-        float | None, typer.Option(min=1, help="Questions per video; default: the data's.", rich_help_panel=_ASSUMED)
-    ] = None,
+    effect: Annotated[float | None, option("power", "--effect")] = None,
+    videos: Annotated[int | None, option("power", "--videos")] = None,
+    paired: Annotated[Path | None, option("power", "--paired")] = None,
+    icc: Annotated[float | None, option("power_assumed", "--icc")] = None,
+    score: Annotated[float | None, option("power_assumed", "--score")] = None,
+    questions: Annotated[float | None, option("power_assumed", "--questions")] = None,
     as_json: Json = False,
 ) -> None:
     """Show the smallest detectable difference for N videos.
@@ -57,24 +41,33 @@ def power(
     if path.exists():
         if not (icc is score is questions is None):
             raise InputError("--icc, --score and --questions are for a benchmark's name; a result has its own")
-        spec, pilot = _measured(path, paired)
+        from reelbench.registry import discovery
+        from reelbench.scoring import pilots
+
+        first = read_one(path)
+        spec = discovery.spec_of(first.result.benchmark)
+        if paired is None:
+            pilot = pilots.of_result(spec, first.samples)
+        else:
+            second = read_one(paired)
+            spec = same_benchmark(first.result, second.result, path, paired)
+            pilot = pilots.of_two(spec, first.samples, second.samples)
     else:
         spec, assumed, pilot = _assumed_pilot(of, paired, videos, icc=icc, score=score, questions=questions)
     if effect is not None and not effect:
         raise InputError("--effect: no number of videos shows a difference of 0")
     number = videos or pilot.videos
+    stated = assumed and {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions}
     document: dict[str, Any] = {
         "benchmark": spec.id,
         "version": spec.version,
         "metric": spec.primary.name,
         "unit": spec.primary.unit,
         "paired": pilot.paired,
-        "assumed": None
-        if assumed is None
-        else {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions},
+        "assumed": stated,
         "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
         "videos": number,
-        "promised": powers.is_promised(pilot, number),
+        "promised": powers.not_promised(pilot, number) is None,
         "smallest_difference": powers.smallest_difference(pilot, number),
     }
     if effect is not None:
@@ -87,19 +80,6 @@ def power(
         console.write_json(document)
     else:
         _show(spec, pilot, assumed, document)
-
-
-def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
-    from reelbench.registry import discovery
-    from reelbench.scoring import pilots
-
-    first = read_one(path)
-    if paired is None:
-        spec = discovery.spec_of(first.result.benchmark)
-        return spec, pilots.of_result(spec, first.samples)
-    second = read_one(paired)
-    spec = same_benchmark(first.result, second.result, path, paired)
-    return spec, pilots.of_two(spec, first.samples, second.samples)
 
 
 def _assumed_pilot(
@@ -141,7 +121,7 @@ def _assumed_pilot(
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
-    from reelbench.stats.power import least_videos
+    from reelbench.stats.power import not_promised
 
     unit = spec.primary.in_unit.label
     if assumed is not None:
@@ -165,8 +145,5 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
             f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
             f"{document['videos']} videos; with 80 % by {needed or 'more than ten million'}"
         )
-    if not document["promised"]:
-        console.note(
-            f"unreliable, with only {min(pilot.videos, document['videos'])} videos: under "
-            f"{least_videos(pilot)} the power may be 3 to 10 points off, under 10 up to 20"
-        )
+    if (why := not_promised(pilot, document["videos"])) is not None:
+        console.note(f"unreliable, {why}")

@@ -14,8 +14,7 @@ from reelbench.registry.files import read_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reelbench.registry.records import JudgeRecord, Sample
-    from reelbench.registry.spec import BenchmarkSpec
+    from reelbench.registry.records import JudgeRecord
     from reelbench.tasks.score import Outcome
 
 _SHOWN = 10
@@ -129,11 +128,8 @@ def _show(outcome: "Outcome") -> None:
     counts = result.counts
     spec = discovery.spec_of(result.benchmark)
     title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
-    table = console.table(title, *metric_table.COLUMNS)
-    for row in metric_table.rows(spec, result):
-        table.add_row(*row)
     if result.metrics:
-        console.show(table)
+        console.show(console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result)))
         if line := metric_table.without_interval(spec, result):
             console.write(line)
     else:
@@ -144,7 +140,8 @@ def _show(outcome: "Outcome") -> None:
         what = "scored as wrong" if counts.scored else "read as no answer"
         console.write(f"{what}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
     for sample in outcome.unread:
-        lacks = _lacks(spec, sample)
+        half = spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer")
+        lacks = " (an option without its span)" if half else ""
         console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     for name, reply in outcome.unread_replies:
         console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
@@ -169,17 +166,7 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
     for result in shown:
         spec = discovery.spec_of(result.benchmark)
         columns, rows = metric_table.by_label(spec, result.breakdowns, facet)
-        table = console.table(f"{spec.id} by {facet}", *columns)
-        for row in rows:
-            table.add_row(*row)
-        console.show(table)
-
-
-def _lacks(spec: "BenchmarkSpec", sample: "Sample") -> str:
-    """Return what an unreadable answer lacks, where an option stands in it and the benchmark asks for a span too."""
-    if spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer"):
-        return " (an option without its span)"
-    return ""
+        console.show(console.table(f"{spec.id} by {facet}", *columns, rows=rows))
 
 
 def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model or a file gave
@@ -187,12 +174,8 @@ def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model 
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # The space between is where a cut falls; an answer stands at the end.
     half = (length - 3) // 2
-    head, tail = _inert(text[: 4 * length]), _inert(text[-4 * length :])
+    head, tail = (" ".join(printable(part).split()) for part in (text[: 4 * length], text[-4 * length :]))
     return head if len(text) <= 4 * length and len(head) <= length else f"{head[:half]} … {tail[-half:]}"
-
-
-def _inert(text: str) -> str:
-    return " ".join(printable(text).split())
 
 
 def _asked(judge: "JudgeRecord") -> str:

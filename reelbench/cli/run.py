@@ -9,18 +9,20 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions
+from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
+from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.cli.sweep import Sweep
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
+    from reelbench.methods.runs import Runs
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.records import About
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 @takes_about
 @takes_llm
 @takes_sweep
+@takes_runs
 @takes_questions
 @reports_status
 def run(
@@ -49,12 +52,13 @@ def run(
     judge: "JudgeOptions | None",
     output_limit: "OutputLimit",
     chosen_questions: "QuestionChoice",
+    repeats: "Runs",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder for each
-    setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task. With --json, stdout has the JSON of
-    results or sweep, and stderr lmms-eval's table.
+    setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
+    <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
@@ -79,6 +83,12 @@ def run(
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
+    if chosen_questions.earlier is not None:
+        repeats.check_once()
+    if repeats.number > 1 and (several != run_options.SweepChoice() or processes > 1):
+        raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
+    if repeats.number == 1 and repeats.seed is not None:
+        context.args = process.replaced(context.args, "--seed", str(repeats.seed))
     context.args, folders = process.opened_by_path(context.args)
     environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     environ |= {settings.LABEL.name: label} if label else {}
@@ -102,6 +112,10 @@ def run(
         sweeps.sweep(arguments, output, over_languages, options, printed)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
+    if repeats.number > 1:
+        runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
+        sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
+        return
     start = partial(process.lmms_eval, processes=processes)
     with console.part("lmms-eval"):
         outcomes = process.run_and_score(

@@ -31,14 +31,10 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         }
         for option, value, source, counts in _of_files(known_to(context)):
             listed[option] = {"set": counts, "value": value, "default": None, "about": source}
-        kinds = {
-            words: {
-                option_of(part): str(getattr(part, "kind", Kind.OWN))
-                for part in command.params
-                if part.opts[0][:1] == "-"
-            }
-            for words, command in sorted(known_to(context)().items())
-        }
+        kinds: dict[str, dict[str, str]] = {}
+        for words, command in sorted(known_to(context)().items()):
+            options = [part for part in command.params if part.opts[0][:1] == "-"]
+            kinds[words] = {option_of(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
         console.write_json({**listed, "options": kinds}, indent=1)
         return
     width = max(len(setting.name) for setting in declared)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, option
 from reelbench.registry.errors import InputError
+from reelbench.registry.text_tables import interval, number
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -26,9 +27,7 @@ def show_shortcuts(
         list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames.")
     ],
     *,
-    write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write each question's columns to FILE (JSON Lines).")
-    ] = None,
+    write: Annotated[Path | None, option("shortcuts", "--write")] = None,
     as_json: Json = False,
 ) -> None:
     """List questions that need no video.
@@ -44,26 +43,19 @@ def show_shortcuts(
     by_benchmark = read_shortcuts(runs)
     if write is not None:
         write_jsonl(write, (row for _, found in by_benchmark for row in _rows(found)))
+    columns = ("benchmark", "shown", "#runs", "#questions", "#%", "#95 % interval")
+    shares: dict[str, dict[str, Any]] = {spec.id: {} for spec, _ in by_benchmark}
+    rows = []
+    for spec, found in by_benchmark:
+        for column, of_runs, questions, share in _shares(found):
+            shares[spec.id][column] = {"runs": of_runs, "questions": questions, **asdict(share)}
+            ends = share.ci95 and [100 * end for end in share.ci95]
+            value = None if share.value is None else 100 * share.value
+            rows.append((spec.id, column, str(of_runs), str(questions), number(value, 1), interval(ends, 1)))
     if as_json:
-        shares = {
-            spec.id: {
-                column: {"runs": runs, "questions": questions, **asdict(share)}
-                for column, runs, questions, share in _shares(found)
-            }
-            for spec, found in by_benchmark
-        }
         console.write_json(shares)
         return
-    table = console.table(
-        "Questions that most of these runs have right",
-        *("benchmark", "shown", "#runs", "#questions", "#%", "#95 % interval"),
-    )
-    for spec, found in by_benchmark:
-        for column, number, questions, share in _shares(found):
-            ends = "" if share.ci95 is None else "{:.1f} to {:.1f}".format(*(100 * end for end in share.ci95))
-            value = "–" if share.value is None else f"{100 * share.value:.1f}"
-            table.add_row(spec.id, column, str(number), str(questions), value, ends)
-    console.show(table)
+    console.show(console.table("Questions that most of these runs have right", *columns, rows=rows))
 
 
 def _shares(found: "Shortcuts") -> "Iterator[tuple[str, int, int, Estimate]]":

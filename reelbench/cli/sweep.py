@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.report import check_judged, report
+from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import write_json, write_text
+from reelbench.registry.files import read_json, write_json, write_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import process
 
@@ -68,6 +69,7 @@ class Sweep:
         by: A facet of which each label has a line of its own.
         environ: Variables of all runs.
         finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
+        resume: Whether a run that ended before, by the same command, is only scored.
     """
 
     axis: str
@@ -75,6 +77,7 @@ class Sweep:
     by: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     finish: "Callable[[Sequence[dict[str, Any]], Path, Note], list[Table]] | None" = None
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,30 @@ def of_languages(languages: Sequence[str], translations: Path, sampling: FrameSa
     ]
 
 
+def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
+    """Return as many runs, each with a seed of its own: `seed`, lmms-eval's own `--seed` or 0 is the first one's.
+
+    Raises:
+        InputError: `--seed` behind `--` is not one number, or there are two.
+    """
+    given = process.option_value(arguments, "--seed")
+    if given is not None and (seed is not None or not given.isdecimal()):
+        raise InputError(f"--seed {given} behind --: with --runs give one number, before or behind it")
+    first = int(given or 0) if seed is None else seed
+    return [
+        Step(
+            f"run-{run + 1}",
+            f"run {run + 1} of {number}, seed {first + run},",
+            str(run + 1),
+            {"run": run + 1},
+            sampling=sampling,
+            environ={settings.RUN.name: str(run + 1)},
+            change=lambda arguments, run=run: process.replaced(arguments, "--seed", str(first + run)),
+        )
+        for run in range(number)
+    ]
+
+
 # --- the runs ---------------------------------------------------------------------------------------------------------
 
 
@@ -184,41 +211,16 @@ def sweep(
 ) -> None:
     """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
     from reelbench.tasks.lmms.task import SUBMISSION
-    from reelbench.tasks.lmms.worker import Worker
 
     rows: list[dict[str, Any]] = []
-    failed: list[str] = []
-    judged: list[Outcome] = []
-    with Worker() as kept:
-        for number, step in enumerate(wanted.steps):
-            folder = output / step.folder
-            options.note(f"{step.told} into {folder}")
-            try:
-                arguments = process.replaced(arguments, "--output_path", str(folder))
-                changed = step.change(arguments)
-                outcomes = process.run_and_score(
-                    changed,
-                    folder,
-                    step.sampling,
-                    options,
-                    environ={**wanted.environ, **step.environ},
-                    stdout=printed.of_lmms_eval,
-                    start=kept,
-                )
-                again = ["reelbench", "score", "--run", str(folder), *printed.judging]
-                report(outcomes, as_json=False, again=again, quiet=printed.quiet or printed.as_json)
-                process.check_all_there(arguments, outcomes)
-            except InputError:
-                raise
-            except ReelbenchError as error:
-                console.note(f"{step.told}: {error}")
-                failed.append(step.told)
-                continue
-            judged += outcomes
-            rows += [
-                _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
-            ]
-            _write(output, wanted, rows)
+
+    def take(number: int, step: Step, outcomes: "list[Outcome]") -> None:
+        rows.extend(
+            _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
+        )
+        _write(output, wanted, rows)
+
+    ended = _run_each(arguments, output, wanted, options, printed, take=take)
     tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
     if printed.as_json:
         console.write_json(_document(rows))
@@ -227,10 +229,109 @@ def sweep(
             console.show(table)
     for line in _uneven(rows):
         options.note(line)
-    options.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
-    if failed:
-        raise ReelbenchError(f"no results for {'; '.join(failed)}; the messages above say why")
-    check_judged(judged)
+    options.note(f"written to {output / SWEEP_FILE}; models loaded: {ended.loads}")
+    ended.check()
+
+
+def repeat(
+    arguments: Arguments,
+    output: Path,
+    wanted: Sweep,
+    options: "Options",
+    printed: Printed,
+) -> None:
+    """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
+
+    A run that ended before, by the same command, is scored again and not run again.
+    """
+    from reelbench.methods.runs import write_together
+
+    folders: dict[str, list[Path]] = defaultdict(list)
+
+    def take(_: int, __: Step, outcomes: "list[Outcome]") -> None:
+        for outcome in outcomes:
+            folders[outcome.folder.name].append(outcome.folder)
+
+    ended = _run_each(arguments, output, wanted, options, printed, take=take)
+    whole = [task for task, found in folders.items() if len(found) == len(wanted.steps)]
+    for task in whole:
+        write_together(output / task, folders[task])
+    report_runs([output / task for task in whole], as_json=printed.as_json, quiet=printed.quiet)
+    if not any(outcome.result.settings.generation.get("temperature") for outcome in ended.outcomes):
+        options.note("at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one")
+    ended.check()
+
+
+@dataclass(slots=True)
+class _Ended:
+    """What became of the runs: those that failed, what the others were judged, and how many models were loaded."""
+
+    failed: list[str] = field(default_factory=list[str])
+    outcomes: "list[Outcome]" = field(default_factory=list)
+    loads: int = 0
+
+    def check(self) -> None:
+        """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
+        if self.failed:
+            raise ReelbenchError(f"no results for {'; '.join(self.failed)}; the messages above say why")
+        check_judged(self.outcomes)
+
+
+_COMMAND = "command.json"
+"""In the folder of a run among several: how lmms-eval was run, written when that is done."""
+
+
+def _run_each(
+    arguments: Arguments,
+    output: Path,
+    wanted: Sweep,
+    options: "Options",
+    printed: Printed,
+    *,
+    take: "Callable[[int, Step, list[Outcome]], None]",
+) -> _Ended:
+    """Run each step into its own folder; `take` gets what each came to, so that a failure costs one."""
+    from reelbench.tasks.lmms.worker import Worker
+    from reelbench.tasks.score_runs import run_evaluations
+
+    ended = _Ended()
+    with Worker() as kept:
+        for number, step in enumerate(wanted.steps):
+            folder = output / step.folder
+            try:
+                arguments = process.replaced(arguments, "--output_path", str(folder))
+                changed = step.change(arguments)
+                environ = {**wanted.environ, **step.environ}
+                command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}
+                there = wanted.resume and (folder / _COMMAND).is_file() and read_json(folder / _COMMAND) == command
+                options.note(f"{step.told} is in {folder}" if there else f"{step.told} into {folder}")
+                if there:
+                    outcomes = [made.write(place) for made, place in run_evaluations(folder, None, options)]
+                else:
+                    outcomes = process.run_and_score(
+                        changed,
+                        folder,
+                        step.sampling,
+                        options,
+                        environ=environ,
+                        stdout=printed.of_lmms_eval,
+                        start=kept,
+                    )
+                again = ["reelbench", "score", "--run", str(folder), *printed.judging]
+                report(outcomes, as_json=False, again=again, quiet=printed.quiet or printed.as_json)
+                process.check_all_there(arguments, outcomes)
+            except InputError:
+                raise
+            except ReelbenchError as error:
+                console.note(f"{step.told}: {error}")
+                ended.failed.append(step.told)
+                continue
+            if wanted.resume:
+                write_json(folder / _COMMAND, command)
+            ended.outcomes += outcomes
+            take(number, step, outcomes)
+    ended.loads = kept.loads
+    return ended
 
 
 def _row(outcome: "Outcome", number: int, step: Step, output: Path) -> dict[str, Any]:

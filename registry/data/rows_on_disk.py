@@ -19,7 +19,10 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids")
+_OPTIONAL = (
+    *("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids"),
+    "run",
+)
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
@@ -42,6 +45,7 @@ class DataName:
     answering: str | None = None  # how the options' scores are compared, where the task has such
     data: str | None = None  # `own` where the rows are somebody's own and not the owners' of the benchmark
     ids: str | None = None  # 16 digits of the hash of the questions that were asked, where not all were
+    run: str | None = None  # number of the run, where all was asked several times
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -147,6 +151,7 @@ class RowsOnDisk(os.PathLike[str]):
             answering=text(answering),
             data=data,
             ids=_digits(_named(QuestionIds.from_environment)),
+            run=settings.RUN.get() or None,
         )
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reelbench.registry.rows import LETTERS
     from reelbench.scoring.answers.options import read_option
     from reelbench.scoring.answers.reasoning import past_reasoning, strip_reasoning
-    from reelbench.scoring.answers.scored import flags, parse, parse_all, reread
+    from reelbench.scoring.answers.scored import Given, flags, parse, parse_all, reread
     from reelbench.scoring.answers.spans import read_span
 
 VERSION = 4
@@ -27,6 +27,7 @@ an equation's letter are no options, counts, LaTeX's plain forms, long decimals;
 __all__ = [
     "LETTERS",
     "VERSION",
+    "Given",
     "flags",
     "parse",
     "parse_all",
@@ -43,7 +44,7 @@ __getattr__ = names_of(
         "reelbench.registry.rows": ("LETTERS",),
         "reelbench.scoring.answers.options": ("read_option",),
         "reelbench.scoring.answers.reasoning": ("past_reasoning", "strip_reasoning"),
-        "reelbench.scoring.answers.scored": ("flags", "parse", "parse_all", "reread"),
+        "reelbench.scoring.answers.scored": ("Given", "flags", "parse", "parse_all", "reread"),
         "reelbench.scoring.answers.spans": ("read_span",),
     },
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from reelbench.registry.data.loading import imported
 from reelbench.registry.data.mapped_rows import is_number_text
+from reelbench.registry.rows import FPS, UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALLOTTED
 from reelbench.scoring.answers.options import read_option
@@ -16,8 +17,8 @@ MANY = 5_000
 """Answers from which on it pays to read them in several processes: one takes 0.2 ms, and a process half a second."""
 
 
-Given = tuple[str, Sequence[str], float | None]
-"""An answer, its options, and the length of its video in seconds where it is known."""
+Given = tuple[str, Sequence[str], Timing]
+"""An answer, its options, and what is known of its video's times."""
 
 
 def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
@@ -30,12 +31,10 @@ def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
     return parse(spec, *answer)
 
 
-def parse(
-    spec: BenchmarkSpec, answer: str, options: Sequence[str], length: float | None = None
-) -> dict[str, Any] | None:
+def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timing = UNTIMED) -> dict[str, Any] | None:
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one; None for what isn't there.
 
-    A span in shares of the video is read with its `length`, in seconds; one in frames with the benchmark's own rate.
+    A span in shares of the video is read with its length, one in frames with the benchmark's or the row's own rate.
     Of an open answer it is the text without its reasoning, or None where that is the answer as it stands.
     """
     if spec.row_kind == "open":
@@ -45,7 +44,8 @@ def parse(
     if not spec.asks_span:
         return parsed
     fps = spec.mapping.fps if spec.mapping else ""
-    return {**parsed, "span": read_span(answer, length, float(fps) if is_number_text(fps) else None)}
+    length, of_row = timing
+    return {**parsed, "span": read_span(answer, length, float(fps) if is_number_text(fps) else of_row)}
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def reread(
     spec: BenchmarkSpec,
     prediction: Any,  # noqa: ANN401 - whatever a sample records
     options: Sequence[str] | None,
-    length: float | None = None,
+    timing: Timing = UNTIMED,
 ) -> Mapping[str, Any]:
     """Return what a recorded prediction reads as: the columns of `Sample.parsed` that can be told, none where none can.
 
@@ -69,16 +69,19 @@ def reread(
         spec: The benchmark.
         prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
         options: The question's options where its row is known; a letter in free text can't be told without them.
-        length: Of its video, in seconds, where its row says it.
+        timing: What its row says of its video's times.
     """
     if isinstance(prediction, Mapping):
         of_entry = getattr(imported(spec.formats), "reread", None)
         return {} if of_entry is None else of_entry(prediction)
     if not isinstance(prediction, str):
         return {}
-    parsed = dict(parse(spec, prediction, options or (), length) or {})
+    parsed = dict(parse(spec, prediction, options or (), timing) or {})
     if options is None and spec.asks_choice:
         del parsed["answer"]
-    if length is None and spec.asks_span and parsed["span"] is None and read_span(prediction, length=1.0):
-        del parsed["span"]  # it is in shares of the video
+    if spec.asks_span and parsed["span"] is None:
+        by_rows = spec.mapping is not None and FPS.name in spec.mapping.columns
+        lacking: Timing = (1.0 if timing[0] is None else None, 1.0 if by_rows and timing[1] is None else None)
+        if any(lacking) and read_span(prediction, *lacking):
+            del parsed["span"]  # it is in shares of the video, or in frames
     return parsed

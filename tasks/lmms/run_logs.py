@@ -316,6 +316,7 @@ def settings_of(
         prompt_sha256=prompt,
         generation=generation,
         seed=config.get("random_seed"),
+        run=int(data.run) if data.run and data.run.isdecimal() else None,
         limit=config.get("limit"),
         offset=config.get("offset") or None,
     )

@@ -227,7 +227,7 @@ class LmmsTask:
             given, scores = option_scores.answered(doc, answer)
         else:
             given = answered(
-                self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), doc.get("duration")
+                self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), rows.timing(doc)
             )
         reason = given.reason or (Reason.CUT_OFF if cut_off(answer) else None)
         if reason is None and hides(self.spec, doc["split"]):

@@ -123,7 +123,7 @@ def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
 
 def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:
     options = tuple(row.get("options", ()))
-    given = answered(spec, text, options, row.get("duration"))
+    given = answered(spec, text, options, rows.timing(row))
     ended = cut_off(text)
     return Item(
         id=row["id"],

@@ -20,9 +20,9 @@ def ask(reelbench, tmp_path):
     return run
 
 
-def written(folder):
-    runs = json.loads((folder / MINI / "runs.json").read_text())
-    results = [json.loads((place / "result.json").read_text()) for place in sorted((folder / MINI).glob("run-*"))]
+def written(folder, name=MINI):
+    runs = json.loads((folder / name / "runs.json").read_text())
+    results = [json.loads((place / "result.json").read_text()) for place in sorted((folder / name).glob("run-*"))]
     return runs, results
 
 
@@ -59,6 +59,7 @@ def test_each_run_has_answers_of_its_own_and_a_run_that_was_stopped_goes_on(ask,
         answers.append({json.loads(sample)["parsed"]["answer"] for sample in samples})
     assert answers == [{"A"}, {"B"}, {"C"}]
     assert (runs["runs"], runs["items"], runs["model"]) == (3, 12, "m")
+    assert [result["settings"]["run"] for result in results] == [1, 2, 3]
     accuracy = runs["metrics"]["accuracy"]
     values = [result["metrics"]["accuracy"]["value"] for result in results]
     mean = sum(values) / 3
@@ -78,3 +79,64 @@ def test_a_seed_is_sent_counted_up_and_recorded(ask, tmp_path):
         done = ask(server, "twice", "--seed", 5, "--llm-extra", '{"seed": 1}')
         assert (done.returncode, len(server.calls)) == (2, 24)
         assert done.stderr == "reelbench: --seed and a seed in --llm-extra: give one of them\n"
+
+
+@pytest.fixture
+def kit(tmp_path):
+    """A benchmark of twelve videos, a question each."""
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}", "question": f"Which is {n}?", "options": ["a", "b", "c"], "answer": "A"}
+        for n in range(12)
+    ]
+    (tmp_path / "kit").mkdir()
+    (tmp_path / "kit" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = ", ".join(f"{name}: {name}" for name in rows[0])
+    text = (
+        f"id: kit\ntitle: Kit\nkind: choice\nsource: {{file: rows.jsonl}}\ncolumns: {{{columns}}}\nanswer_is: letter\n"
+    )
+    (tmp_path / "kit" / "benchmark.yaml").write_text(text)
+    return tmp_path / "kit"
+
+
+def of_run(right):
+    """Run r has the first `right[r]` questions right."""
+    asked = Counter()
+
+    def script(call):
+        question = json.dumps(call.body["messages"])
+        asked[question] += 1
+        number = int(question.split("Which is ")[1].split("?")[0])
+        return Answer("A" if number < right[asked[question] - 1] else "B")
+
+    return script
+
+
+def test_three_runs_are_one_side_of_a_comparison_and_one_row_of_a_board(kit, reelbench, tmp_path):
+    for model, right in (("m", (6, 7, 8)), ("n", (10, 11, 11))):
+        with JudgeServer(of_run(right)) as server:
+            where = ("--llm", model, "--llm-url", server.url, "--frames", "none", "--output", tmp_path / model)
+            done = reelbench("ask", kit, *where, "--runs", 3, *WARM)
+            assert done.returncode == 0, done.stderr
+    store = tmp_path / "store"
+    for model in "mn":
+        done = reelbench("leaderboard", "add", tmp_path / model, "--store", store)
+        assert (done.returncode, done.stderr.count("added")) == (0, 3), done.stderr
+    compared = json.loads(reelbench("compare", tmp_path / "m", tmp_path / "n", "--store", store, "--json").stdout)
+    accuracy, among = compared["metrics"]["accuracy"], compared["among"]
+    assert compared["runs"] == {"a": 3, "b": 3}
+    assert (accuracy["a"], accuracy["b"]) == (pytest.approx(100 * 21 / 36), pytest.approx(100 * 32 / 36))
+    assert (among["p"], among["ci95"]) == (accuracy["p"], accuracy["ci95"])  # the board draws as `compare` does
+    one = json.loads(reelbench("compare", *(tmp_path / model / "kit" / "run-1" for model in "mn"), "--json").stdout)
+    assert "runs" not in one
+    assert (one["metrics"]["accuracy"]["a"], one["settings"].get("settings.run")) == (50, None)
+    done = reelbench("leaderboard", "build", "--store", store, "--out", tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    rows = [
+        row
+        for row in json.loads((tmp_path / "site" / "downloads" / "leaderboard.json").read_text())["rows"]
+        if row["benchmark"] == "kit"
+    ]
+    assert [(row["model"], row["runs"], row["rank"]) for row in rows] == [("n", 3, 1), ("m", 3, 2)]
+    runs, _ = written(tmp_path / "m", "kit")
+    assert rows[1]["metrics"]["accuracy"]["ci95"] == runs["metrics"]["accuracy"]["ci95"]
+    assert rows[1]["metrics"]["accuracy"]["value"] == pytest.approx(runs["metrics"]["accuracy"]["mean"])

@@ -115,7 +115,7 @@ def test_a_difference_is_students_over_videos():
 def test_an_interval_excludes_zero_exactly_where_p_is_at_most_its_level(clusters, level):
     limit = student_t.quantile(1 - level / 2, clusters - 1)
     for times in (0.2, 0.9999, 1.0001, 3.0):
-        test = intervals.PairedTest(-limit * times, 1.0, clusters)
+        test = intervals.PairedTest(-limit * times, 1.0, clusters - 1)
         low, high = test.interval(level)
         assert (low > 0 or high < 0) is (test.p <= level) is (times > 1)
 
