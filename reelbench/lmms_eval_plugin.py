@@ -121,7 +121,7 @@ def _wrap(
     name: str,
     expected: str | None,
     ours: Callable[..., Any],
-    kind: type[classmethod[Any, Any, Any]] | type[staticmethod[Any, Any]] | None = None,
+    kind: "type[classmethod[Any, Any, Any] | staticmethod[Any, Any]] | None" = None,
 ) -> bool:
     """Have `ours` called in a method's place, with the method first, if that takes what is expected.
 

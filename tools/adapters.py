@@ -291,7 +291,7 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
     from reelbench.registry.errors import first_line
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.scoring import result_files
-    from reelbench.tasks.lmms import process
+    from reelbench.tasks.lmms import adapters, process
     from reelbench.tasks.score import Options
 
     spy, output = Spy(), work / f"{adapter}-{way}-{variant.replace(' ', '-')}"
@@ -309,7 +309,10 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
             "--output_path": str(output),
         }
         words = [*(word for pair in options.items() for word in pair), "--log_samples"]
-        sampling = FrameSampling.parse(WAYS[way]) if WAYS[way] else None
+        spec = WAYS[way]
+        if way == "clip" and adapter in adapters.ADAPTERS and adapters.ADAPTERS[adapter].spreads:
+            spec = "uniform:8,size=64,as=clip"  # a number that varies is refused
+        sampling = FrameSampling.parse(spec) if spec else None
         start = in_two(work, model) if way == "2 processes" else here
         os.environ.pop("REELBENCH_FRAMES", None)
         try:

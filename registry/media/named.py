@@ -58,7 +58,16 @@ def videos(
         raise InputError("--split and --data are a benchmark's; name one")
     for name in names:
         if name in benchmarks:
-            _add_rows(wanted, name, split, data, question)
+            located = loading.locate(name, split, data)
+            library = Library(located.spec, located.split, data)
+            for row in (row for row in located.read() if question in (None, row["id"])):
+                path, said = library.find(row), f"{located.spec.id}: {row['video']}"
+                if path is None:
+                    wanted.missing[said] = None
+                elif library.in_pictures:
+                    wanted.scenes.setdefault(said, (library, row))
+                else:
+                    wanted.files.setdefault(path, row["video"])
         elif Path(name).is_dir():
             files = sorted(path for path in Path(name).rglob("*") if path.suffix in SUFFIXES and path.is_file())
             if not files:
@@ -70,18 +79,3 @@ def videos(
     if question is not None and len(benchmarks) == len(names) and not (wanted or wanted.missing):
         raise InputError(f"no question {question!r} in {', '.join(names)}")
     return wanted
-
-
-def _add_rows(wanted: Videos, name: str, split: str | None, data: Path | None, question: str | None) -> None:
-    located = loading.locate(name, split, data)
-    library = Library(located.spec, located.split, data)
-    for row in located.read():
-        if question not in (None, row["id"]):
-            continue
-        path = library.find(row)
-        if path is None:
-            wanted.missing[f"{located.spec.id}: {row['video']}"] = None
-        elif library.in_pictures:
-            wanted.scenes.setdefault(f"{located.spec.id}: {row['video']}", (library, row))
-        else:
-            wanted.files.setdefault(path, row["video"])

@@ -40,8 +40,9 @@ class Adapter:
     those that do where several questions are asked at once; `others` are those with which a user chooses frames too.
     `even`: it takes pairs of frames, from 2 up. `images`: it is given pictures unless a clip is asked for. `server`: it
     sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is, which
-    `as=clip` asks for. `needs`: the module without which it reads no clip. `sees`: whether it looks at videos at all.
-    `caveat`: what may go wrong all the same.
+    `as=clip` asks for. `needs`: the module without which it reads no clip. `spreads`: it takes a fixed number of a
+    clip's frames, repeated where there are fewer. `sees`: whether it looks at videos at all. `caveat`: what may go
+    wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -52,13 +53,14 @@ class Adapter:
     server: bool = False
     video: Mapping[str, str] = field(default_factory=dict)
     needs: str = ""
+    spreads: bool = False
     sees: bool = True
     caveat: str = ""
 
-    @property
-    def shown_pictures(self) -> bool:
+    def shown_pictures(self, sampling: FrameSampling) -> bool:
         """Whether it is given pictures where nobody says otherwise."""
-        return self.images or bool(self.needs and find_spec(self.needs) is None)
+        unread = self.needs and find_spec(self.needs) is None
+        return self.images or bool(unread) or (self.spreads and sampling.kind in {"fps", "all"})
 
 
 PICTURE_SIZE = 448
@@ -73,7 +75,8 @@ _CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, others=("
 _SENDS_IMAGES = Adapter(images=True, server=True)
 # With this argument the server reads the video, as many frames of it as it is told (vLLM's `media_io_kwargs`).
 _SENDS_VIDEO_TOO = replace(_SENDS_IMAGES, others=("video_fps",), video={PASS_VIDEO: "True", "max_frames_num": "{n}"})
-_MAX_FRAMES_NUM = Adapter({"max_frames_num": "{n}"})
+# These spread max_frames_num positions evenly over the clip: as many as it has are each of them once.
+_SPREADS = Adapter({"max_frames_num": "{n}"}, spreads=True)
 _PICTURES = Adapter(images=True)
 
 SINGLE = frozenset(
@@ -119,11 +122,10 @@ ADAPTERS: Mapping[str, Adapter] = {
     "llama_vision": _PICTURES,
     "llava_hf": _PICTURES,
     "mistral3_vl": _PICTURES,
-    # These spread max_frames_num positions evenly over the clip: as many as it has are each of them once.
-    "llava_onevision": _MAX_FRAMES_NUM,
-    "longva": _MAX_FRAMES_NUM,
-    "gpt4v": _MAX_FRAMES_NUM,
-    "claude": _MAX_FRAMES_NUM,
+    "llava_onevision": _SPREADS,
+    "longva": _SPREADS,
+    "gpt4v": replace(_SPREADS, images=True),  # it sends pictures in any case
+    "claude": replace(_SPREADS, images=True),
     "gemini": Adapter(
         caveat="untested: the server takes 1 frame per second of a clip, so it sees every frame where no more of them "
         "fall into a second",
@@ -218,7 +220,7 @@ def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat
     unknown = adapter is None and model is not None and model not in SINGLE
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
-    if unknown or (adapter is not None and adapter.shown_pictures):
+    if unknown or (adapter is not None and adapter.shown_pictures(sampling)):
         return timed
     return timed if timed.times == "text" and sampling.kind in {"window", "keyframe"} else sampling
 
@@ -249,7 +251,10 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
     if adapter.needs and find_spec(adapter.needs) is None:
-        raise InputError(f"frames {sampling}: {model} reads no clip without {adapter.needs}; leave as=clip out")
+        raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
+    if adapter.spreads and sampling.kind in {"fps", "all"}:
+        why = "takes one number of frames of every clip, repeated where it has fewer"
+        raise InputError(f"frames {sampling.in_full}: {model} {why}; give uniform:N, or leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []

@@ -176,10 +176,6 @@ def _noting(
     return noting
 
 
-def _of_videos(videos: Any) -> None:  # noqa: ANN401 - arrays
-    clips_arrived([len(video) for video in videos])
-
-
 def _of_pictures(images: Any) -> None:  # noqa: ANN401 - arrays, or lists of them
     pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
 
@@ -218,7 +214,12 @@ _COMPLETIONS = "openai.resources.chat.completions.completions"
 _PLACES = (
     (_MESSAGES, "ChatMessages", "encode_image", _stored),
     (_MESSAGES, "ChatMessages", "to_openai_messages", _with_stored),
-    ("transformers.video_processing_utils", "BaseVideoProcessor", "_prepare_input_videos", _noting(came=_of_videos)),
+    (
+        "transformers.video_processing_utils",
+        "BaseVideoProcessor",
+        "_prepare_input_videos",
+        _noting(came=lambda made: clips_arrived([*map(len, made)])),
+    ),
     (
         "transformers.image_processing_utils",
         "BaseImageProcessor",

@@ -1,9 +1,12 @@
 """What `run` adds for an adapter, and says: pictures or a clip to servers, and what becomes of the sound."""
 
+import subprocess
+import sys
+
 import pytest
 
 from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import adapters, process
 
@@ -60,6 +63,23 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
     assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
 
 
+@pytest.mark.parametrize("model", ["llava_onevision", "longva", "gpt4v", "claude"])
+def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the_number_varies(model):
+    sampling = FrameSampling.parse("fps:1")
+    assert adapters.delivered(model, sampling, "", chat=False).form == "images"
+    assert adapters.matched(model, {}, sampling)[0] == {}
+    with pytest.raises(InputError, match="give uniform:N"):
+        adapters.matched(model, {}, FrameSampling.parse("fps:1,as=clip"))
+    assert adapters.matched(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {"max_frames_num": "7"}
+
+
+def test_a_clip_is_refused_where_what_reads_it_is_not_installed(monkeypatch):
+    monkeypatch.setattr(adapters, "find_spec", lambda _: None)
+    assert adapters.delivered("internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False).form == "images"
+    with pytest.raises(InputError, match="internvl_hf reads no clip without torchcodec"):
+        adapters.matched("internvl_hf", {}, FrameSampling.parse("uniform:4,as=clip"))
+
+
 @pytest.mark.parametrize("spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"])
 def test_lmms_eval_is_told_how_frames_were_asked_for(spec, tmp_path):
     told = {}
@@ -68,3 +88,9 @@ def test_lmms_eval_is_told_how_frames_were_asked_for(spec, tmp_path):
         process.run([], tmp_path, wanted, print, start=lambda _, environ, *__: told.update(environ))
     read = FrameSampling.parse(told[settings.FRAMES.name])
     assert (read, read.form_given, read.times_given) == (wanted, wanted.form_given, wanted.times_given)
+
+
+def test_the_plugin_can_be_read_without_lmms_eval():
+    """Lmms-eval leaves out a plugin that fails with a warning, and none of our tasks is found."""
+    read = "import sys, reelbench.lmms_eval_plugin; sys.exit('lmms_eval' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0
