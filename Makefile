@@ -25,7 +25,7 @@ help:
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
 	@echo 'make pictures   the pictures of README and docs, of the pages that the demo makes'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
-	@echo 'make attack   forged declarations, paths and sizes against a board; counts into docs/verification.md'
+	@echo 'make attack   forgeries, outer paths, kills, full disks, secrets; counts into docs/verification.md'
 	@echo 'make publishing  500 drawn steps of two maintainers and five submitters at a local Hub, with faults'
 	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'
 	@echo 'make perf     the measurements of perf/README.md'

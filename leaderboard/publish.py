@@ -98,11 +98,15 @@ def publish(
         note(f"left out: {key}: {why}")
     done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
-        for what, repository in repositories.items():
-            upload = _Upload(repository, Path(folder) / what, what, path, board, space, dataset, options, note)
+        uploads = [
+            _Upload(repository, Path(folder) / what / "new", what, path, board, space, dataset, options, note)
+            for what, repository in repositories.items()
+        ]
+        looked = [(upload, upload.look()) for upload in uploads]  # all of them, before anything is sent
+        for upload, head in looked:
             try:
-                done.append(upload.run())
-                if what == "webhook" and done[-1].done == "committed":
+                done.append(upload.send(head))
+                if upload.what == "webhook" and done[-1].done == "committed":
                     note(_NEXT.format(space=webhook))
             except ReelbenchError:
                 for one in done:
@@ -172,8 +176,8 @@ class _Upload:
     options: PublishOptions
     note: Note
 
-    def run(self) -> Published:
-        """Write what the repository should hold, compare it with what is there, and commit or offer what differs."""
+    def look(self) -> Head:
+        """Write what the repository should hold -> what it is now; InputError where it can't be brought to that."""
         repository, create_pr = self.repository, self.options.create_pr
         self._stage()
         with repository.errors_in_one_line():
@@ -188,14 +192,21 @@ class _Upload:
             self._refuse_a_readme_that_breaks_it(head)
             self._refuse_to_forget(head)
             self._as_submitted(head)
-            older = self._older(head)
+            for key in self._older(head):
+                shutil.rmtree(self.folder / _RESULTS / key)
+        return head
+
+    def send(self, head: Head) -> Published:
+        """Commit what differs from what is there, or offer it."""
+        repository, create_pr = self.repository, self.options.create_pr
+        with repository.errors_in_one_line():
             number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
             # A second request would only stand beside the first one.
             revision = f"refs/pr/{number}" if number is not None else None
             compared = repository.head(revision) if revision else head
             there = compared.files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
-        changed = [path for path in paths if differs(self.folder / path, there.get(path)) and _key(path) not in older]
+        changed = [path for path in paths if differs(self.folder / path, there.get(path))]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
         if revision:  # what others had merged since is no part of one's own request
@@ -219,7 +230,7 @@ class _Upload:
 
     def _stage(self) -> None:
         """Write what the repository should hold to the folder."""
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         if self.what == "results":
             self._stage_results()
         elif self.what == "site":
@@ -275,13 +286,14 @@ class _Upload:
         """Let the checks that a pull request offers say who hands in, and nothing that only the board says."""
         if self.what != "results" or not self.options.create_pr:
             return
-        offered = [
-            path
-            for path in self.folder.rglob(CHECK_FILE)
-            if differs(path, head.files.get(path.relative_to(self.folder).as_posix()))
-        ]
+        offered = sorted(self.folder.rglob(CHECK_FILE))
         me = self.repository.api.whoami()["name"] if offered and not self.options.dry_run else None
         for path in offered:
+            place = path.parent.relative_to(self.folder).as_posix()
+            rest = [name for name in store.FILES if name != CHECK_FILE and path.with_name(name).is_file()]
+            if not any(differs(path.with_name(name), head.files.get(f"{place}/{name}")) for name in rest):
+                shutil.rmtree(path.parent)  # the board has it, whoever checked it: no part of one's own request
+                continue
             said = {"taken": None, "account": me, "judged": False}
             check = read_check(path).model_copy(update=said)
             write_text(path, json.dumps(check.model_dump(mode="json")) + "\n")
@@ -345,6 +357,16 @@ class _Upload:
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
                     f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
                 )
+        shown = set[str]()  # what only the page has: its dataset, or nobody, knows
+        for path in head.files if self.what == "site" else ():
+            if path.startswith("data/runs/") and not (self.folder / path).is_file():
+                file = hub.download(self.repository.id, path, revision=str(head.commit), kind="space")
+                shown |= set(re.findall(r'"key":"([^"#]+)"', file.read_text(encoding="utf-8", errors="replace")))
+        if lacking := sorted(shown - mine):
+            raise InputError(
+                f"{self.repository.page} shows {number_of(len(lacking), 'result')} that the store lacks, the first "
+                f"{lacking[0]}; publish from the store that has it, or leave it out with --forget KEY"
+            )
 
     def _older(self, head: Head) -> set[str]:
         """The keys of what is older here than there: left out of a pull request, refused where it would be replaced."""

@@ -31,8 +31,7 @@ def read(path: Path) -> About:
 def parse(values: Mapping[str, Any], where: str) -> About:
     """Return the facts of a model, from plain values as people write them: `7B`, a date, one name for a list of one.
 
-    Raises:
-        InputError: A field is not known or not of its kind; `where` names the source.
+    InputError where a field is not known or not of its kind; `where` names the source.
     """
     try:
         fields = {name: _plain(name, value) for name, value in values.items() if value is not None}
@@ -70,8 +69,7 @@ def applied(
 ) -> tuple[ModelRecord, SettingsRecord]:
     """Return the records with what is said, beside what was said before; it fills in what they lack.
 
-    Raises:
-        InputError: It contradicts them.
+    InputError where it contradicts them.
     """
     if about is None:
         return model, settings

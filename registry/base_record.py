@@ -18,8 +18,7 @@ from reelbench.registry import bounds
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.values import is_array, is_object
 
-LARGEST = 2**53 - 1
-"""The largest whole number that every reader of JSON has exactly; no count of ours comes near."""
+LARGEST = 2**53 - 1  # the largest whole number that every reader of JSON has exactly; no count of ours comes near
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
 _NO_FIELDS: set[str] = set()
 _OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
@@ -41,21 +40,16 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-Count = Annotated[int, Field(ge=0, le=LARGEST)]
-"""How many of something."""
-Amount = Annotated[float, Field(ge=0, le=LARGEST)]
-"""Seconds, dollars: finite, and never negative."""
-Name = Annotated[str, Field(max_length=bounds.NAME)]
-"""What a page or a table shows in one line."""
-Plain = Annotated[Any, AfterValidator(_plain)]
-"""Any JSON value whose numbers and texts every reader can hold."""
+Count = Annotated[int, Field(ge=0, le=LARGEST)]  # how many of something
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]  # seconds, dollars: finite, and never negative
+Name = Annotated[str, Field(max_length=bounds.NAME)]  # what a page or a table shows in one line
+Plain = Annotated[Any, AfterValidator(_plain)]  # any JSON value whose numbers and texts every reader can hold
 Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)]
 """What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
 _LATER = "later"
 FieldT = TypeVar("FieldT")
-Later = Annotated[FieldT, _LATER]
-"""A field that older records lack."""
+Later = Annotated[FieldT, _LATER]  # a field that older records lack
 
 
 def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own

@@ -79,17 +79,13 @@ def run_bounded(
             hear(value)
     except EOFError:
         process.join()
-        raise _ended(process.exitcode, bounds) from None
+        if _FORKS and process.exitcode == -signal.SIGALRM:
+            raise OverrunError(f"it took longer than {bounds.seconds:g} s") from None
+        raise EndedError(f"its process ended by itself (status {process.exitcode}; out of memory?)") from None
     finally:
         process.kill()
         process.join()
         receiving.close()
-
-
-def _ended(status: int | None, bounds: Bounds) -> EndedError:
-    if _FORKS and status == -signal.SIGALRM:
-        return OverrunError(f"it took longer than {bounds.seconds:g} s")
-    return EndedError(f"its process ended by itself (status {status}; out of memory?)")
 
 
 def _work(

@@ -23,19 +23,20 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     He allows the folders that he has named (`also`) and, for videos and what lies beside one (`media`),
     REELBENCH_MEDIA. InputError where it lies elsewhere.
     """
+    shown = cut_in_the_middle(str(path), _SHOWN_NAME)
     try:
         real, here = path.resolve(), folder.resolve()
     except (OSError, RuntimeError, ValueError):  # a circle of links, a null: no file
-        raise InputError(f"{_shown(path)}: can't be a file's name, or its links go in a circle") from None
+        raise InputError(f"{shown}: can't be a file's name, or its links go in a circle") from None
     users = [*allowed(folder), *also, *(settings.MEDIA.paths if media else ())]
     # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has links to.
     blobs = [place.parent / "blobs" for place in here.parents if place.name == "snapshots"]
     if any(real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))):
         return path
-    where = real if real.is_dir() else real.parent
+    there, where = (cut_in_the_middle(str(p), _SHOWN_NAME) for p in (real, real if real.is_dir() else real.parent))
     raise InputError(
-        f"{_shown(path)} lies outside of {folder} ({_shown(real)}), and a folder reads only what is in it; put it "
-        f"there, or, if you trust who wrote it: reelbench check {folder} --allow-outside {_shown(where)}"
+        f"{shown} lies outside of {folder} ({there}), and a folder reads only what is in it; put it "
+        f"there, or, if you trust who wrote it: reelbench check {folder} --allow-outside {where}"
     )
 
 
@@ -57,7 +58,3 @@ def allow(folder: Path, outside: Path) -> None:
 
 def _list() -> Path:
     return home() / "allowed_outside.json"
-
-
-def _shown(path: Path) -> str:
-    return cut_in_the_middle(str(path), _SHOWN_NAME)

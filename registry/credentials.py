@@ -24,8 +24,7 @@ _IN_TEXT = re.compile(
     r"|\b(?:sk-|hf_|gh[opsur]_|xox[abpr]-|AKIA|AIza|eyJ)[\w.-]{16,}",
     re.IGNORECASE,
 )
-SHORTEST = 8
-"""Characters of a key at least: shorter ones stand in any text."""
+SHORTEST = 8  # characters of a key at least: shorter ones stand in any text
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:

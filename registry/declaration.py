@@ -6,6 +6,7 @@ videos lie on the machine that made it is not in it.
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import asdict
 from typing import Any
@@ -54,8 +55,7 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
 def declared(document: dict[str, Any]) -> BenchmarkSpec:
     """Return the benchmark that a result declares: its rows and media are not known here.
 
-    Raises:
-        InputError: It is no declaration.
+    InputError where it is none.
     """
     try:
         _check(document)
@@ -91,6 +91,11 @@ def _check(document: dict[str, Any]) -> None:
     bounds.hold("characters of a title", max(len(str(part.get("title") or "")) for part in titled), bounds.TITLE)
     for name in (*_PARTS, "splits"):
         bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
+    for part in titled[1:]:
+        for metric in (part, *(part.get("metrics") or ())):  # a facet's own metrics as well
+            scale: Any = (metric.get("aggregate") or {}).get("scale", 1.0)
+            if not isinstance(scale, int | float) or not 0 < scale < math.inf:
+                raise InputError(f"metric {str(metric.get('name'))[:80]}: scale is {scale!s:.40}, expected one above 0")
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}

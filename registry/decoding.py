@@ -37,9 +37,7 @@ class Candidates:
             raise InputError(f"candidates {text!r}: K is from 2 to {MOST_CANDIDATES}")
         if temperature == 0:
             raise InputError(f"candidates {text!r}: at t=0 all samples are the same; give a higher one, e.g. t=0.7")
-        if stated["how"] == "beam":
-            return cls("beam", k)
-        return cls("sample", k, temperature)
+        return cls("beam", k) if stated["how"] == "beam" else cls("sample", k, temperature)
 
     def __str__(self) -> str:
         return f"{self.how}:{self.k}" + (f",t={self.temperature:g}" if self.temperature is not None else "")
@@ -61,12 +59,10 @@ _KNOBS: dict[str, Any] = {"norm": Norm, "over": Over, "span": Span}
 class Answering:
     """A choice by the options' own likelihood: no letter is written, and the likeliest continuation is the answer.
 
-    Attributes:
-        norm: What of a continuation's log-probability is compared: its mean over tokens (the code of ReXTime), its sum
-            (the prose of ReXTime's supplement, C.5), or its sum over characters (lm-evaluation-harness' `acc_norm`).
-        over: Over the whole sentence, or from the first token at which the options' sentences differ.
-        span: The span that each sentence names: what the model says it is, the true one (an oracle), or none. None
-            stands for the task's own.
+    `norm` says what of a continuation's log-probability is compared: its mean over tokens (the code of ReXTime), its
+    sum (the prose of ReXTime's supplement, C.5), or its sum over characters (lm-evaluation-harness' `acc_norm`); `over`
+    the whole sentence, or from the first token at which the options' sentences differ. Each sentence names a `span`:
+    what the model says it is, the true one (an oracle), or none; None stands for the task's own.
     """
 
     norm: Norm = "mean"

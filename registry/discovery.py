@@ -89,8 +89,7 @@ class Registry:
     def with_file(self, path: Path | str) -> tuple[Self, BenchmarkSpec]:
         """Return the registry with the benchmark that a `benchmark.yaml` declares, and that.
 
-        Raises:
-            InputError: Something in the file is wrong, or its id or a task's name is another benchmark's.
+        InputError where something in it is wrong, or its id or a task's name is another benchmark's.
         """
         spec = benchmark_file.read(path)
         prompts.check(spec)
@@ -116,10 +115,8 @@ class Registry:
         """Return the benchmark that a result is on: ours of that id, but where the result itself says otherwise.
 
         A result on a package's benchmark is read by the package. Any other brings its declaration: where that scores or
-        breaks down otherwise than the file here, which may have changed since, it is read by its own word.
-
-        Raises:
-            InputError: There is no such benchmark here, and the result declares none, or another one.
+        breaks down otherwise than the file here, which may have changed since, it is read by its own word. InputError
+        where there is no such benchmark here, and the result declares none, or another one.
         """
         known = self.specs.get(record.id)
         if record.declaration is None or (known is not None and known.package):
@@ -174,8 +171,7 @@ def registry() -> Registry:
 def opened(path: Path | str) -> BenchmarkSpec:
     """Return the benchmark of a `benchmark.yaml` that the user names, which this process knows by its id from now on.
 
-    Raises:
-        InputError: As `Registry.with_file`.
+    InputError as `Registry.with_file`.
     """
     global _registry
     _registry, spec = registry().with_file(path)

@@ -31,8 +31,7 @@ log = logging.getLogger("reelbench")
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 """Makes an object of its pairs, for a reader that must know of a key that occurs twice."""
 
-LONGEST_NAME = 255
-"""Bytes of a file's name, on every file system that we know of."""
+LONGEST_NAME = 255  # bytes of a file's name, on every file system that we know of
 
 _HASHES: dict[tuple[str, int, int, int, int], str] = {}
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
@@ -188,8 +187,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 def opened(path: Path | str) -> Generator[IO[bytes]]:
     """Open a file that the user named; a pipe of the shell's (`<(…)`, `/dev/stdin`) may be opened more than once.
 
-    Raises:
-        InputError: It is not there, may not be read, or is not a file.
+    InputError where it is not there, may not be read, or is not a file.
     """
     name = str(path)
     try:

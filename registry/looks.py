@@ -10,8 +10,7 @@ from reelbench.registry.base_record import Amount, Record, first_wrong_field
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_jsonl
 
-AGENTIC = "agentic"
-"""Frames, and label, of answers by an agent that chose for each question what it looked at."""
+AGENTIC = "agentic"  # frames, and label, of answers by an agent that chose for each question what it looked at
 
 _ROUNDED = 1e-3  # seconds
 
@@ -40,8 +39,7 @@ class Look(Record):
 def append(log: Path, look: Look) -> None:
     """Add a look to a log in one write, so that servers that share the file never mix their lines.
 
-    Raises:
-        ReelbenchError: It is not there as a whole: the disk is full.
+    ReelbenchError where it is not there as a whole: the disk is full.
     """
     line = (json.dumps(look.model_dump(), ensure_ascii=False) + "\n").encode()
     with log.open("ab", buffering=0) as file:

@@ -37,8 +37,7 @@ def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
     return (Path(next(iter(import_module(package).__path__))) if package else spec.folder) / folder
 
 
-JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})
-"""What a judge's prompt can name."""
+JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})  # what a judge's prompt can name
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -62,11 +61,10 @@ def check(spec: BenchmarkSpec) -> None:
                     what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
                     raise InputError(f"{spec.id}: {what}") from None
                 _refuse_unknown(f"{spec.id}: {file}", places, known)
-    if spec.judge is not None:
-        user = judge_folder(spec, spec.judge) / "user.txt"
-        if user.is_file():
-            where = f"{spec.id}: {user.parent.name}/user.txt"
-            _refuse_unknown(where, _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
+    user = judge_folder(spec, spec.judge) / "user.txt" if spec.judge else None
+    if user is not None and user.is_file():
+        where = f"{spec.id}: {user.parent.name}/user.txt"
+        _refuse_unknown(where, _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
 
 
 def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[str]) -> None:

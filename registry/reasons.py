@@ -7,21 +7,13 @@ Fault = Literal["video", "submission", "model", "owners", "judge", "scorer"]
 
 
 class Reason(StrEnum):
-    """Why an item is unscored, as samples and counts name it.
+    """Why an item is unscored, as samples and counts name it."""
 
-    Attributes:
-        fault: With whom it lies: no model is the worse for a video that is gone.
-        answered: Whether an answer is there that could be scored: by another judge, or on another day.
-        returns: Whether the same command, run again, asks again, and may have more luck.
-        about: What happened.
-        advice: What to say of the answers that have it, behind their number; "" where the number says all.
-    """
-
-    fault: Fault
-    answered: bool
-    returns: bool
-    about: str
-    advice: str
+    fault: Fault  # with whom it lies: no model is the worse for a video that is gone
+    answered: bool  # whether an answer is there that could be scored: by another judge, or on another day
+    returns: bool  # whether the same command, run again, asks again, and may have more luck
+    about: str  # what happened
+    advice: str  # what to say of the answers that have it, behind their number; "" where the number says all
 
     def __new__(cls, value: str, *fields: bool | str) -> Self:
         """Make a member of its value and its fields, in the order above."""
@@ -65,11 +57,9 @@ NO_VIDEO = frozenset(reason for reason in Reason if reason.fault == "video")
 OF_JUDGE = frozenset(reason for reason in Reason if reason.fault == "judge")
 """Why an answered item can have no score of a judge."""
 
-NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)
-"""There is no answer."""
+NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)  # there is no answer
 
-UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}
-"""There is no answer, or nothing to hold it against."""
+UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}  # there is no answer, or nothing to hold it against
 
 NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "submission"))
 """The model was never asked."""

@@ -14,8 +14,7 @@ from reelbench.registry import bounds
 from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
 from reelbench.registry.reasons import Reason
 
-RESULT_SCHEMA = 1
-"""Version of both records; a change that a reader must know about raises it."""
+RESULT_SCHEMA = 1  # version of both records; a change that a reader must know about raises it
 
 State = Literal["scored", "unscored"]
 
@@ -27,8 +26,7 @@ Data = Literal["owners", "own", "unstated"]
 """Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
 
 
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-"""A sha256."""
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # A sha256
 
 
 class SourceRecord(Record):
@@ -59,10 +57,8 @@ class BenchmarkRecord(Record):
     )
 
 
-PEOPLE_ADAPTER = "reelbench_people"
-"""The adapter of a result that people made, by answering on a page of ours."""
-BASELINE_ADAPTER = "reelbench_baseline"
-"""The adapter of a floor: answers of no model."""
+PEOPLE_ADAPTER = "reelbench_people"  # the adapter of a result that people made, by answering on a page of ours
+BASELINE_ADAPTER = "reelbench_baseline"  # the adapter of a floor: answers of no model
 
 
 Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
@@ -70,17 +66,14 @@ Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
 
 
 def _there_is(day: str) -> str:
-    """Return a year, month or day; ValueError where the calendar has none such."""
-    year, month, day_of_month = (*map(int, day.split("-")), 1, 1)[:3]
     try:
-        date(year, month, day_of_month)
+        date(*(*map(int, day.split("-")), 1, 1)[:3])
     except ValueError:
         raise ValueError(f"{day} is not a date") from None
     return day
 
 
-Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)]
-"""A year, a month or a day."""
+Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)]  # A year, a month or a day
 
 
 class About(Record):
@@ -326,8 +319,7 @@ class Provenance(Record):
     defaults: Later[dict[str, str] | None] = absent("Option -> what a `reelbench.toml` set it to, where one did.")
 
 
-IntervalMethod = Literal["percentile", "t", "wilson"]
-"""How an interval was made, as `stats.intervals` makes it."""
+IntervalMethod = Literal["percentile", "t", "wilson"]  # how an interval was made, as `stats.intervals` makes it
 
 
 class StatisticsRecord(Record):
@@ -457,7 +449,6 @@ class Answer(Record):
         return str((self.parsed or {}).get("text", "" if self.prediction is None else self.prediction))
 
     def _shared(self, reason: Reason | None) -> dict[str, Any]:
-        """Return what an item and its sample have in common, with another `reason`."""
         return {name: getattr(self, name) for name in _SHARED} | {"reason": reason}
 
 
@@ -478,14 +469,9 @@ class Item(Answer):
 
         It shares what the item holds, which was checked when that was made.
         """
-        return Sample.from_checked(
-            self._shared(reason)
-            | {
-                "state": "scored" if reason is None else "unscored",
-                "scores": scores or {},
-                "judge_replies": replies or _NO_REPLIES,
-            }
-        )
+        state = "scored" if reason is None else "unscored"
+        own = {"state": state, "scores": scores or {}, "judge_replies": replies or _NO_REPLIES}
+        return Sample.from_checked(self._shared(reason) | own)
 
 
 class Sample(Answer):

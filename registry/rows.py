@@ -67,14 +67,13 @@ def features(spec: BenchmarkSpec) -> "Features":
     """Return the columns as a `datasets.Features`."""
     from datasets import Features, List, Value
 
-    def feature(dtype: str) -> Any:  # noqa: ANN401 - either kind of feature
-        return List(Value(dtype[5:-1])) if dtype.startswith("list<") else Value(dtype)
+    kinds = {column.name: column.dtype for column in columns(spec)}
+    return Features(
+        {name: List(Value(kind[5:-1])) if kind.startswith("list<") else Value(kind) for name, kind in kinds.items()}
+    )
 
-    return Features({column.name: feature(column.dtype) for column in columns(spec)})
 
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Of a question's options, in their order."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of a question's options, in their order
 
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "float64": (int, float), "int64": (int,)}
 
@@ -126,10 +125,7 @@ def steps(row: Row) -> list[str]:
 RANGES: dict[str, tuple[tuple[float, str], ...]] = {
     "span length": ((5, "under 5 s"), (15, "5 to 15 s"), (30, "15 to 30 s"), (60, "30 to 60 s"), (inf, "60 s or more")),
     "span start": (
-        (10, "within 10 s"),
-        (30, "after 10 to 30 s"),
-        (60, "after 30 to 60 s"),
-        (120, "after 60 to 120 s"),
+        *((10, "within 10 s"), (30, "after 10 to 30 s"), (60, "after 30 to 60 s"), (120, "after 60 to 120 s")),
         (inf, "after 120 s or more"),
     ),
 }
@@ -138,15 +134,14 @@ RANGES: dict[str, tuple[tuple[float, str], ...]] = {
 
 def span_facets() -> tuple[Facet, ...]:
     """Return the facets of a benchmark with right spans: how long one is, and how far into the video it begins."""
-    named = {
-        "span length": ("span_length", "Length of the right span."),
-        "span start": ("lead", "How far into the video the right span begins."),
-    }
+    named = (
+        ("span length", "span_length", "Length of the right span."),
+        ("span start", "lead", "How far into the video the right span begins."),
+    )
+    ranges = {made_of: tuple(label for _, label in labels) for made_of, labels in RANGES.items()}
     return tuple(
-        Facet(
-            name=name, title=title, labels=tuple(label for _, label in RANGES[made_of]), in_rows=False, made_of=made_of
-        )
-        for made_of, (name, title) in named.items()
+        Facet(name=name, title=title, labels=ranges[made_of], in_rows=False, made_of=made_of)
+        for made_of, name, title in named
     )
 
 

@@ -13,13 +13,7 @@ from typing import Literal
 
 from reelbench.registry.declared import Declared
 from reelbench.registry.errors import InputError
-from reelbench.registry.metrics import (
-    Corpus,  # noqa: F401 # pyright: ignore[reportUnusedImport] - for who reads specs
-    Macro,
-    Mean,
-    MeanOf,
-    Metric,
-)
+from reelbench.registry.metrics import Corpus, Macro, Mean, MeanOf, Metric  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 Split = str
 Kind = Literal["temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]

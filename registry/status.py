@@ -47,7 +47,9 @@ class StatusFile:
         self._status: dict[str, Any] = {
             "command": command,
             "state": "running",
-            **dict.fromkeys(("what", "done", "of")),
+            "what": None,
+            "done": None,
+            "of": None,
             "failed": 0,
             "cost": None,
             "eta": None,

@@ -8,8 +8,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 
-Labels = Mapping[str, Mapping[str, Sequence[str]]]
-"""Id -> field -> the question's labels."""
+Labels = Mapping[str, Mapping[str, Sequence[str]]]  # Id -> field -> the question's labels
 
 
 @dataclass(frozen=True, slots=True)

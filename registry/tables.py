@@ -21,8 +21,7 @@ from reelbench.registry.values import is_array, is_object
 Choose = Callable[[list[str]], Sequence[str]]
 """Names of a table's columns -> those that are wanted, in the order in which their values are yielded."""
 
-Cells = Iterator[tuple[str, Sequence[Any]]]
-"""Where each row stands, and the values of the chosen columns."""
+Cells = Iterator[tuple[str, Sequence[Any]]]  # where each row stands, and the values of the chosen columns
 
 MOST_ROWS, MOST_CELLS, MOST_BYTES = 1_050_000, 20_000_000, 512 << 20
 """Of a packed table (Parquet, Excel); Excel's own sheets end at 1,048,576 rows."""
@@ -186,8 +185,7 @@ READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
 }
 """Suffix -> reader; a file of any other name is JSON or JSON Lines."""
 
-SUFFIXES = (*READERS, ".json", ".jsonl")
-"""Files that can hold a table."""
+SUFFIXES = (*READERS, ".json", ".jsonl")  # files that can hold a table
 
 
 def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -63,8 +63,7 @@ class Translations:
     def lacking(self, spec: BenchmarkSpec, rows: Collection[Row]) -> set[str]:
         """Return the ids of the rows that are in another language and have no translation, and say how many.
 
-        Raises:
-            InputError: The benchmark's questions have options, or none of them is there in the language.
+        InputError where the benchmark's questions have options, or none of them is there in the language.
         """
         if spec.row_kind != "open":
             raise InputError(

@@ -20,8 +20,7 @@ from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
-MANY = 64
-"""Items from which on it pays to start a second process, unless a number of workers is asked for."""
+MANY = 64  # items from which on it pays to start a second process, unless a number of workers is asked for
 
 _MOST = 8  # processes, unless more are asked for
 _LONGEST = 200  # items of one part
@@ -88,10 +87,8 @@ class Workers:
                 following += 1
 
 
-ALLOTTED = Workers()
-"""As many as pays."""
-ALONE = Workers(1)
-"""This process."""
+ALLOTTED = Workers()  # as many as pays
+ALONE = Workers(1)  # this process
 
 
 def allotted() -> int:

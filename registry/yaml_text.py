@@ -11,8 +11,7 @@ from reelbench.registry.values import is_object
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 20
 
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The safe loader, in C where that is there."""
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the safe loader, in C where that is there
 
 
 def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:

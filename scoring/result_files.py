@@ -160,7 +160,8 @@ def samples_of(folder: Path) -> Path:
             continue  # another process is writing it
         provenance = (files.read_record(folder / RESULT_FILE) or {}).get("provenance")
         stated = provenance.get("samples_sha256") if is_object(provenance) else None
-        if digest == stated and not waiting.is_symlink() and files.sha256_of(waiting) == digest:
+        ours = waiting.is_file() and not waiting.is_symlink()  # a folder or a pipe of that name is nothing to wait for
+        if digest == stated and ours and files.sha256_of(waiting) == digest:
             return waiting
         log.warning("%s: its bytes are not what %s states; it is not read", waiting, RESULT_FILE)
     return samples

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import signal
 import socket
 import subprocess
@@ -31,6 +32,8 @@ KILL_AT = "KILL_AT_CHANGE"
 """In a call's environment "n file": it is killed before the n-th change that it makes to any disk; if it makes fewer,
 their number is in the file.
 """
+FULL_AT = "FULL_AT_BYTES"
+"""In a call's environment: no file that it writes becomes longer, as on a disk that is full."""
 _LATER = ("datasets", "huggingface_hub", "torch", "transformers")
 """They read the environment when they are imported, so a child imports them."""
 
@@ -160,6 +163,9 @@ def _become(request: dict, fds: list[int]) -> None:
     sys.modules["__main__"] = script
     from reelbench.cli.main import main
 
+    if FULL_AT in os.environ:
+        limit = int(os.environ.pop(FULL_AT))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if KILL_AT in os.environ:
         _kill_at(*os.environ.pop(KILL_AT).split(" ", 1))
 

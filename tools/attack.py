@@ -1,15 +1,18 @@
 """Attack what believes others' files: seeded tries at a board of honest rows, and what became of each kind.
 
-    python -m tools.attack --seed 1 --declarations 300
+    python -m tools.attack --seed 1
+    python -m tools.attack --only results --forged 500
 
 A try is refused with a line, or taken and marked (a table of its own, a benchmark of its own, "as stated", not ranked),
-or it fell: an honest row changed or went missing, a file outside its folder was read, a bound was passed over, or the
-program failed in a way that it doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
+or taken and no higher than what it was made of, or it fell: an honest row changed or went missing, a file outside its
+folder was read, a bound was passed over, something was lost or paid twice, or the program failed in a way that it
+doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
 """
 
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -23,8 +26,10 @@ from random import Random
 from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tools.attacking import programs, results
 from tools.verification import attacks
 
+ROOT = Path(__file__).resolve().parent.parent
 HONEST, ITEMS, BATCH = 20, 36, 30
 LETTERS = "ABCD"
 VALUES = (None, True, 0, -1, 99, 10**400, 1.5, float("nan"), "", "x" * 20_000, "\x1b[2J", "\ud800", [], {}, ["a"])
@@ -46,15 +51,17 @@ class Kind:
     tried: int = 0
     refused: int = 0
     marked: int = 0
+    no_higher: int = 0
     fell: list[str] = field(default_factory=list)
 
     def count(self, what: str, outcome: str) -> None:
-        """Count a try: `refused`, `marked`, `held` (a look that found all as it was), or how it fell."""
+        """Count a try: `refused`, `marked`, `no higher`, `held` (a look that found all as it was), or how it fell."""
         self.tried += 1
         if outcome == "refused":
             self.refused += 1
-        elif outcome == "marked":
-            self.marked += 1
+        elif outcome in ("marked", "no higher"):
+            self.marked += outcome == "marked"
+            self.no_higher += outcome != "marked"
         elif outcome != "held":
             self.fell.append(f"{what}: {outcome}")
 
@@ -87,7 +94,7 @@ def honest(folder: Path, out: Path) -> list[Path]:
 
     runs: list[Path] = []
     for number in range(HONEST):
-        answers = [{"id": f"q{at:02}", "prediction": LETTERS[(at + (at < number)) % 4]} for at in range(ITEMS)]
+        answers = [{"id": f"q{at:02}", "prediction": LETTERS[(at + (at < 2 * number)) % 4]} for at in range(ITEMS)]
         scored = reelbench.score(str(folder), answers, model=f"held/model{number:02}")
         scored.save(out / f"{number:02}")
         runs.append(out / f"{number:02}")
@@ -395,6 +402,19 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
     told["beyond a bound"].count("labels", "refused" if done.outcome == "refused" else done.outcome)
 
 
+def secrets(told: dict[str, Kind]) -> None:
+    """Plant a secret in each of forty places, and look for it in every file, stream and request."""
+    words = ("-m", "pytest", "-q", "-n0", "--tb=no", "-rA", "tests/leaderboard/test_secrets.py")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        outcome, _, name = line.partition(" ")
+        if outcome in ("PASSED", "FAILED", "ERROR") and "secret_is" in name:
+            told["planted secrets"].count(name, "held" if outcome == "PASSED" else "found")
+
+
+PARTS = ("declarations", "paths", "bounds", "results", "programs", "secrets")
+
+
 def main() -> int:
     """Attack, print what fell, and write the table."""
     parser = argparse.ArgumentParser(
@@ -402,27 +422,51 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--declarations", type=int, default=300, help="mutated declarations")
+    parser.add_argument("--forged", type=int, default=500, help="forged results")
+    parser.add_argument("--kills", type=int, default=210, help="kills, of all commands together")
+    parser.add_argument("--commands", default="", help="these commands alone are killed, comma-separated")
+    parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS, help="these parts; others' counts stay")
     parser.add_argument("--dry-run", action="store_true", help="write no document")
     options = parser.parse_args()
-    told: dict[str, Kind] = {name: Kind() for name in MUTATIONS}
-    for name in ("order and --workers", "looks at the honest rows"):
-        told[f"declarations: {name}"] = Kind()
-    told |= {"paths out of a benchmark's folder": Kind(), "beyond a bound": Kind()}
-    rng = Random(options.seed)  # noqa: S311 - to be drawn again
+    kinds: dict[str, tuple[str, ...]] = {
+        "declarations": (*MUTATIONS, "declarations: order and --workers", "declarations: looks at the honest rows"),
+        "paths": ("paths out of a benchmark's folder",),
+        "bounds": ("beyond a bound",),
+        "results": (*results.KINDS, results.LOOKS),
+        "programs": (),
+        "secrets": ("planted secrets",),
+    }
+    told: dict[str, Kind] = {name: Kind() for part in options.only for name in kinds[part]}
+
+    def drawn() -> Random:  # each part by itself, so that it is drawn again whatever others are left out
+        return Random(options.seed)  # noqa: S311 - to be drawn again
+
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"), HF_HUB_OFFLINE="1")
-        declarations(rng, place, options.declarations, told)
-        outer_paths(place, told)
-        too_much(place, told)
+        if {"bounds", "results"} & set(options.only) and "declarations" not in options.only:
+            honest(benchmark(place / "kitchen"), place / "honest")
+        parts: dict[str, Callable[[], None]] = {
+            "declarations": lambda: declarations(drawn(), place, options.declarations, told),
+            "paths": lambda: outer_paths(place, told),
+            "bounds": lambda: too_much(place, told),
+            "results": lambda: results.attack(drawn(), place, options.forged, told),
+            "programs": lambda: programs.attack(
+                drawn(), place / "programs", options.kills, told, kind=Kind, named=options.commands
+            ),
+            "secrets": lambda: secrets(told),
+        }
+        for part in options.only:
+            parts[part]()
     counts = Counter({kind: len(of.fell) for kind, of in told.items()})
     for kind, of in told.items():
-        sys.stdout.write(f"{kind}: {of.tried} tried, {of.refused} refused, {of.marked} marked, {len(of.fell)} fell\n")
+        taken = f"{of.marked} marked, {of.no_higher} no higher"
+        sys.stdout.write(f"{kind}: {of.tried} tried, {of.refused} refused, {taken}, {len(of.fell)} fell\n")
         for line in of.fell:
             sys.stdout.write(f"    {line}\n")
     if not options.dry_run:
-        rows = [[kind, of.tried, of.refused, of.marked, len(of.fell)] for kind, of in told.items()]
-        attacks.write({"seed": options.seed, "rows": rows})
+        rows = {kind: [of.tried, of.refused, of.marked, of.no_higher, len(of.fell)] for kind, of in told.items()}
+        attacks.write(options.seed, rows)
     return 1 if counts.total() else 0
 
 

@@ -1,5 +1,7 @@
 """`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
 
+from collections import Counter
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from reelbench.registry.frames.fill import Filled
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
-    from reelbench.registry.media.named import Videos as Named
+    from reelbench.registry.media.library import Library
+    from reelbench.registry.rows import Row
 
 app = App("Decode videos before a run, and manage the stored frames.")
 _frames = partial(option, "frames")
@@ -74,14 +77,13 @@ def extract(
     """
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
-    from reelbench.registry.media import named
 
     sampling = chosen(frames, FrameSampling)
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
-    store, wanted = FrameStore(), named.videos(videos, split, data)
+    store, wanted = FrameStore(), _named(videos, split, data)
     failed = [f"{video}: its video is not here" for video in wanted.missing]
     given = done = 0
     with console.progress(f"frames {sampling}", len(wanted)) as show:
@@ -140,35 +142,90 @@ def serve_frames(
 
     The agent sees only these videos, by id: a benchmark's id, or the path in the folder without suffix.
     """
-    from reelbench.registry.media import named, served
+    from reelbench.registry.media import served
 
-    wanted = named.videos(videos or (), split, data, question=question)
+    wanted = _named(videos or (), split, data, question=question)
     _note_missing(wanted)
     if not wanted:
         raise InputError("frames serve: no video to look at")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.open("ab").close()  # what can't be written to is said before an agent looks
-    served.serve(served.Served(wanted.by_id(), log, question, size))
+    every: list[tuple[str, Path | tuple[Library, Row]]] = [(name, path) for path, name in wanted.files.items()]
+    every += [(row["video"], (library, row)) for library, row in wanted.scenes.values()]
+    if len(ids := dict(every)) < len(every):
+        twice, _ = Counter(name for name, _ in every).most_common(1)[0]
+        raise InputError(f"two videos are called {twice!r}; name them in two calls")
+    served.serve(served.Served(ids, log, question, size))
 
 
 def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:
     """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
-    from reelbench.registry.media import named
-
-    wanted = named.videos(names, split, data)
+    wanted = _named(names, split, data)
     if wanted.scenes:
         raise InputError(f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it")
     _note_missing(wanted)
     return list(wanted.files)
 
 
-def _note_missing(wanted: "Named") -> None:
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What names of videos stand for, each once and in their order."""
+
+    files: dict[Path, str] = field(default_factory=dict)  # with the benchmark's id, or the path without suffix
+    scenes: "dict[str, tuple[Library, Row]]" = field(default_factory=dict)  # those that lie as pictures, by name
+    missing: dict[str, None] = field(default_factory=dict)  # of a benchmark, as `benchmark: video`
+
+    def __len__(self) -> int:
+        return len(self.files) + len(self.scenes)
+
+
+def _named(
+    names: "Sequence[str]", split: str | None = None, data: Path | None = None, *, question: str | None = None
+) -> _Named:
+    """Return the videos of files, folders, benchmarks (of one `question`) and tasks.
+
+    A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
+    """
+    from reelbench.registry import discovery
+    from reelbench.registry.data import loading
+    from reelbench.registry.media.library import SUFFIXES, Library
+
+    wanted = _Named()
+    benchmarks = [name for name in names if discovery.knows(name)]
+    if (split is not None or data is not None) and not benchmarks:
+        raise InputError("--split and --data are a benchmark's; name one")
+    for name in names:
+        if name in benchmarks:
+            located = loading.locate(name, split, data)
+            library = Library(located.spec, located.split, data)
+            for row in (row for row in located.read() if question in (None, row["id"])):
+                path, video = library.find(row), f"{located.spec.id}: {row['video']}"
+                if path is None:
+                    wanted.missing[video] = None
+                elif library.in_pictures:
+                    wanted.scenes.setdefault(video, (library, row))
+                else:
+                    wanted.files.setdefault(path, row["video"])
+        elif Path(name).is_dir():
+            files = sorted(path for path in Path(name).rglob("*") if path.suffix in SUFFIXES and path.is_file())
+            if not files:
+                raise InputError(f"{name}: no video in that folder; looked for {', '.join(SUFFIXES)}")
+            for path in files:
+                wanted.files.setdefault(path, path.relative_to(name).with_suffix("").as_posix())
+        else:
+            wanted.files.setdefault(Path(name), Path(name).stem)
+    if question is not None and len(benchmarks) == len(names) and not (wanted or wanted.missing):
+        raise InputError(f"no question {question!r} in {', '.join(names)}")
+    return wanted
+
+
+def _note_missing(wanted: _Named) -> None:
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")
 
 
 def _filled(
-    wanted: "Named", sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None
+    wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None
 ) -> "Iterator[Filled]":
     from reelbench.registry.errors import ReelbenchError
     from reelbench.registry.frames.fill import Filled, fill

@@ -22,10 +22,8 @@ from reelbench.registry.errors import DataUnavailableError, InputError, first_li
 from reelbench.registry.files import is_full, read_record, write_text
 from reelbench.registry.home import home
 
-TRIES = 4
-"""Attempts in a row that bring no new byte before a download is given up."""
-PAUSE_S = 0.5
-"""Pause before the second attempt; it doubles from one attempt to the next."""
+TRIES = 4  # attempts in a row that bring no new byte before a download is given up
+PAUSE_S = 0.5  # pause before the second attempt; it doubles from one attempt to the next
 _TIMEOUT_S = 30.0
 _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
     *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
@@ -34,8 +32,7 @@ _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
 )
 _BLOCK = 1 << 20
 
-OnBytes = Callable[[int], None]
-"""Called with the number of bytes of the file that are here so far."""
+OnBytes = Callable[[int], None]  # called with the number of bytes of the file that are here so far
 
 
 @dataclass(frozen=True)
@@ -108,11 +105,8 @@ def download(
 
     A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if the server's ETag
     or date says that it is still the same file. What the server stated is kept in `<name>.source.json`. With `again` it
-    is fetched though it is here; the old file stays until the new one is whole.
-
-    Raises:
-        DataUnavailableError: No network, a refusal, a full disk, bytes with another hash, or a file of which nothing
-            says when it is whole.
+    is fetched though it is here; the old file stays until the new one is whole. DataUnavailableError: no network, a
+    refusal, a full disk, bytes with another hash, or a file of which nothing says when it is whole.
     """
     from filelock import FileLock
 

@@ -29,8 +29,7 @@ from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 WORKERS = 4
 log = logging.getLogger("reelbench")
 
-Failure = tuple[str, str]
-"""What could not be had, and why."""
+Failure = tuple[str, str]  # what could not be had, and why
 
 
 @dataclass(frozen=True)
@@ -230,9 +229,8 @@ class FetchReport:
 def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WORKERS) -> FetchReport:
     """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
 
-    Raises:
-        DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
-            is running; nothing has been transferred.
+    DataUnavailableError where the disk has less room than the plan is known to need, or another fetch of the benchmark
+    is running: nothing has been transferred.
     """
     from filelock import FileLock, Timeout
 

@@ -105,11 +105,9 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
     `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini ones too; by default
-    the task's, or the benchmark's default one. Without `fetch` nothing reaches for the network.
-
-    Raises:
-        InputError: The name or split is unknown, or `data` isn't as expected.
-        DataUnavailableError: The files are not here, and may not or could not be fetched.
+    the task's, or the benchmark's default one. Without `fetch` nothing reaches for the network. InputError where the
+    name or split is unknown, or `data` isn't as expected; DataUnavailableError where the files are not here, and may
+    not or could not be fetched.
     """
     spec, split, task = named(name, split)
     upstream = upstream_split(spec, split)

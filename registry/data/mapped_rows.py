@@ -22,11 +22,9 @@ from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping, SpanU
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
-ROW = "row"
-"""In a template, the number of the row in its file, where no column has this name."""
+ROW = "row"  # in a template, the number of the row in its file, where no column has this name
 
-PLACE = re.compile(r"\{([^{}]+)\}")
-"""A column's name in a template."""
+PLACE = re.compile(r"\{([^{}]+)\}")  # a column's name in a template
 
 ANSWERS = {"answer", "span", "start", "end"}
 """Columns of right answers, which rows whose answers are hidden need not have."""
@@ -272,10 +270,8 @@ def is_number_text(text: str) -> bool:
 def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[float]:  # noqa: ANN401 - any cell
     """Return the ends of one or more parts of a video, in `unit`: a pair, pairs, either as JSON text, or `3-7`.
 
-    A start of at most a tenth of a second before 0 is 0.
-
-    Raises:
-        InputError: It is something else, or a part ends before it starts.
+    A start of at most a tenth of a second before 0 is 0. InputError where it is something else, or a part ends before
+    it starts.
     """
     parts = _literal(value) if isinstance(value, str) else value
     if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):

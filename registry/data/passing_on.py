@@ -3,8 +3,7 @@
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.spec import BenchmarkSpec
 
-UNLICENSED = frozenset({"", "other", "unknown"})
-"""Licences that say nothing."""
+UNLICENSED = frozenset({"", "other", "unknown"})  # licences that say nothing
 
 
 def why_withheld(spec: BenchmarkSpec, split: str | None = None, *, private: bool = False) -> str | None:

@@ -33,10 +33,8 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
 
     Looked at in this order: `data` (a file, or a folder in upstream layout), the variable `REELBENCH_DATA_<ID>`, the
     split's source. `refresh` takes what `main` is now, and downloads a URL's file again; a pinned commit stays.
-
-    Raises:
-        InputError: The split is unknown, or what the user named is not there or holds none of the expected files.
-        DataUnavailableError: The data is not here and could not be fetched, or may not be.
+    InputError where the split is unknown, or what the user named is not there or holds none of the expected files;
+    DataUnavailableError where the data is not here and could not be fetched, or may not be.
     """
     declared = split_spec(spec, split)
     source = declared.source
@@ -44,7 +42,11 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         path, origin = named
         return Resolved(find_files(path, expected_files(source), declared.joined, origin), "local", str(path))
     if isinstance(source, FileBeside):
-        return _beside(spec, split, source)
+        if not source.path:
+            raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
+        if not Path(source.path).is_file():
+            raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
+        return Resolved((Path(source.path),), "local", Path(source.path).name)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, UrlFile):
@@ -78,16 +80,13 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
     """Find a split's annotation files without the network; None where they are not on this machine.
 
-    Raises:
-        InputError: As `resolve`.
+    InputError as `resolve`.
     """
     from reelbench.registry.data import download
 
     source = split_spec(spec, split).source
-    if user_data(spec, data) is not None:
+    if user_data(spec, data) is not None or isinstance(source, FileBeside):
         return resolve(spec, split, data)
-    if isinstance(source, FileBeside):
-        return _beside(spec, split, source)
     if not spec.open_data:
         return None
     if isinstance(source, HubFile):
@@ -98,14 +97,6 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if isinstance(source, UrlFile) and download.recorded(path := download.place(source.url)) is not None:
         return Resolved((path,), "url", source.url)
     return None
-
-
-def _beside(spec: BenchmarkSpec, split: str, source: FileBeside) -> Resolved:
-    if not source.path:
-        raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
-    if not Path(source.path).is_file():
-        raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
-    return Resolved((Path(source.path),), "local", Path(source.path).name)
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:

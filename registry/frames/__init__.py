@@ -21,11 +21,8 @@ def take(
 
     `spec` is read by `FrameSampling` (`"uniform:8,size=448,as=images"`); `even` repeats the last frame where their
     number is odd. For what comes back (`path` or `images`, `timestamps` in seconds from the first frame) see
-    `StoredFrames`.
-
-    Raises:
-        InputError: The spec is not one, or decodes nothing (`none`, `native`).
-        MediaError: The video can't be read; an InputError too.
+    `StoredFrames`. InputError where the spec is not one or decodes nothing (`none`, `native`); MediaError, one too,
+    where the video can't be read.
     """
     from reelbench.registry.errors import InputError
     from reelbench.registry.frames.sampling import FrameSampling

@@ -7,8 +7,8 @@ come once per question: pictures without CABAC and deblocking are read three tim
 """
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from av.audio.codeccontext import AudioCodecContext
     from av.audio.stream import AudioStream
 
-CLOCK = 90_000
-"""Ticks per second of a clip's time line."""
+CLOCK = 90_000  # ticks per second of a clip's time line
 
 # One thread: x264 cuts pictures into a slice per thread, so by default the bytes depend on the machine's cores, and a
 # store filled by a cluster would not be the one that a single machine fills. At this preset more threads gain nothing.
@@ -48,7 +47,7 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
     count = 0
     with ExitStack() as opened:
         container = opened.enter_context(av.open(str(path), "w", format="mp4", options={"fflags": "+bitexact"}))
-        stream, beside = None, None
+        stream, sound_until = None, None
         for picture in chain(pictures, (None,)):
             if picture is not None:
                 if stream is None:
@@ -57,16 +56,16 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
                     stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
                     stream.codec_context.colorspace = picture.colorspace
                     stream.codec_context.color_range = picture.color_range
-                    beside = opened.enter_context(closing(Beside(sound, container))) if sound else None
+                    sound_until = opened.enter_context(beside(sound, container)) if sound else None
                 picture.pts, picture.time_base, picture.pict_type = count * lasts, Fraction(1, CLOCK), 0
                 count += 1
             for packet in stream.encode(picture) if stream else ():
                 packet.duration = lasts
-                if beside is not None:
-                    beside.until((packet.pts or 0) / CLOCK)
+                if sound_until is not None:
+                    sound_until((packet.pts or 0) / CLOCK)
                 container.mux(packet)
-        if beside is not None:
-            beside.until(None)
+        if sound_until is not None:
+            sound_until(None)
     return count
 
 
@@ -139,27 +138,23 @@ def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | No
     return None
 
 
-class Beside:
-    """The sound in an mp4, written into a clip packet by packet, each before the picture that follows it."""
+@contextmanager
+def beside(path: Path, clip: OutputContainer) -> Generator[Callable[[float | None], None]]:
+    """Yield what writes the sound in an mp4 into a clip, packet by packet, up to a time (s), or all that is left."""
+    with av.open(str(path)) as source:
+        stream = source.streams.audio[0]
+        out = clip.add_stream_from_template(stream)
+        left = packets(source, stream)
+        following = next(left, None)
 
-    def __init__(self, path: Path, clip: OutputContainer) -> None:
-        self._source = av.open(str(path))
-        stream = self._source.streams.audio[0]
-        self._out = clip.add_stream_from_template(stream)
-        self._clip = clip
-        self._packets = packets(self._source, stream)
-        self._next = next(self._packets, None)
+        def until(seconds: float | None) -> None:
+            nonlocal following
+            while following is not None:
+                at = following.dts
+                if seconds is not None and at is not None and at * (following.time_base or 1) > seconds:
+                    return
+                following.stream = out
+                clip.mux(following)
+                following = next(left, None)
 
-    def until(self, seconds: float | None) -> None:
-        """Write the packets up to a time, or all that are left."""
-        while self._next is not None:
-            at = self._next.dts
-            if seconds is not None and at is not None and at * (self._next.time_base or 1) > seconds:
-                return
-            self._next.stream = self._out
-            self._clip.mux(self._next)
-            self._next = next(self._packets, None)
-
-    def close(self) -> None:
-        """Close the mp4 that the sound comes from."""
-        self._source.close()
+        yield until

@@ -7,7 +7,7 @@ plays and seeks in, some 25 kB a second. Each frame keeps the time that it has i
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,22 +18,19 @@ from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
 
 from reelbench.registry.errors import MediaError, first_line
-from reelbench.registry.frames.clip import CLOCK, Beside
+from reelbench.registry.frames.clip import CLOCK, beside
 from reelbench.registry.frames.decoder import Frame, VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
-    from av.container import OutputContainer
     from av.video.stream import VideoStream
 
 log = logging.getLogger("reelbench")
 
-FPS = 12
-"""Most frames a second."""
-SIDE = 320
-"""Most pixels of the short side."""
+FPS = 12  # most frames a second
+SIDE = 320  # most pixels of the short side
 _PICTURE = {"preset": "medium", "crf": "31", "g": str(2 * FPS), "bf": "0", "threads": "1"}
 _SOUND_RATE, _SOUND_BITS = 24_000, 32_000  # Hz, bits per second
 
@@ -50,10 +47,7 @@ class Excerpt:
 def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | None = None) -> Excerpt:
     """Write a small mp4 of `video` from `start` to `end` seconds (None: to its end).
 
-    Sound that can't be decoded is left out.
-
-    Raises:
-        MediaError: The video can't be decoded.
+    Sound that can't be decoded is left out. MediaError where the video can't be decoded.
     """
     source = VideoFile(video)
     length = source.info.duration
@@ -78,30 +72,30 @@ def _write(target: Path, frames: Iterator[Frame], start: float, end: float, soun
     with ExitStack() as opened:
         container = opened.enter_context(av.open(str(target), "w", format="mp4", options=options))
         stream: VideoStream | None = None
-        beside = None
+        sound_until = None
+
+        def mux(packets: list[av.Packet]) -> None:
+            for packet in packets:
+                if sound_until is not None:
+                    sound_until((packet.pts or 0) / CLOCK)
+                container.mux(packet)
+
         for frame in frames:
             if stream is None:
                 stream = container.add_stream("libx264", rate=FPS, options=dict(_PICTURE))
                 stream.width, stream.height, stream.pix_fmt = frame.picture.width, frame.picture.height, "yuv420p"
                 stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
-                beside = opened.enter_context(closing(Beside(sound, container))) if sound else None
+                sound_until = opened.enter_context(beside(sound, container)) if sound else None
             picture = frame.picture
             at = max(0.0, frame.timestamp - start)  # of a window, what is on screen when it begins is a little older
             picture.pts, picture.time_base, picture.pict_type = round(at * CLOCK), Fraction(1, CLOCK), 0
-            _mux(container, stream.encode(picture), beside)
+            mux(stream.encode(picture))
         packets = stream.encode(None) if stream else []
         if packets and packets[-1].pts is not None:
             packets[-1].duration = max(1, round((end - start) * CLOCK) - packets[-1].pts)
-        _mux(container, packets, beside)
-        if beside is not None:
-            beside.until(None)
-
-
-def _mux(container: "OutputContainer", packets: list[av.Packet], beside: Beside | None) -> None:
-    for packet in packets:
-        if beside is not None:
-            beside.until((packet.pts or 0) / CLOCK)
-        container.mux(packet)
+        mux(packets)
+        if sound_until is not None:
+            sound_until(None)
 
 
 def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:

@@ -45,11 +45,9 @@ def fill(
     """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
 
     `engine` and `workers` are as in `Workers`, but for the default: half the cores here, since decoding takes threads
-    of its own. On a cluster every node must see the videos, and the store, under the same paths.
-
-    Raises:
-        InputError: The engine is not one of ours, Ray is not installed, or the sampling decodes nothing.
-        ReelbenchError: The cluster can't be reached.
+    of its own. On a cluster every node must see the videos, and the store, under the same paths. InputError where the
+    engine is not one of ours, Ray is not installed, or the sampling decodes nothing; ReelbenchError where the cluster
+    can't be reached.
     """
     Workers(workers, engine)  # refuses what is none
     if not sampling.decodes:

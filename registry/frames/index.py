@@ -278,14 +278,12 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
         raise MediaError(path, _NOT_ONE)
     if not any(keys):
         keys[0] = True
-    nothing = np.arange(0)
+    nothing = dict.fromkeys(("pts", "seek", "keyframe"), np.arange(0))
     return FrameIndex(
         **held,
+        **nothing,
         timeline=_timeline(np.arange(len(keys)) / fps, np.array(keys, bool), fps),
         droppable=False,
-        pts=nothing,
-        seek=nothing,
-        keyframe=nothing,
         order=np.arange(len(keys)),
         ordinal=True,
         begins=begins,
@@ -303,11 +301,6 @@ def _droppable(codec: str, extradata: bytes | None) -> bool:
     if codec in {"h264", "mpeg4", "mpeg2video", "vp8"}:
         return True
     # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says how many layers there are.
-    layers_at = 21
-    return bool(
-        codec == "hevc"
-        and extradata
-        and len(extradata) > layers_at
-        and extradata[0] == 1
-        and (extradata[layers_at] >> 3) & 7 == 1
-    )
+    layers_at, known = 21, extradata or b""
+    stated = codec == "hevc" and len(known) > layers_at and known[0] == 1
+    return stated and (known[layers_at] >> 3) & 7 == 1

@@ -58,8 +58,7 @@ _EXCLUDED = (
     ({"times": "text", "audio": "keep"}, "pictures hold no sound: times=text and audio=keep exclude each other"),
     ({"times": "text", "as": "clip"}, "a clip has its own time line: times=text and as=clip exclude each other"),
 )
-SUBTITLED = "subs=file"
-"""The part of a spec that says that subtitles were shown."""
+SUBTITLED = "subs=file"  # the part of a spec that says that subtitles were shown
 TIMED_KINDS = frozenset({"span", "grounded_choice"})
 """Kinds of rows that are answered with times: a server's pictures carry theirs, unless `times=none` is asked for."""
 

@@ -72,10 +72,6 @@ class Shown:
             note_use(first.parent)
         return first is None or first.exists()
 
-    def marks(self, language: str) -> list[str]:
-        """Return the text before each picture where they are `timed`: its time on screen, in a language."""
-        return [time_mark(at, seconds_word(language)) for at in self.timestamps or ()]
-
     @property
     def media(self) -> list[Attachment]:
         """The video or the pictures, by themselves."""
@@ -87,7 +83,8 @@ class Shown:
         """Return the parts before the question in a message: the video, or the pictures, each after its time."""
         if not self.timed:
             return [*self.media]
-        return [piece for marked in zip(self.marks(language), self.media, strict=True) for piece in marked]
+        marks = [time_mark(at, seconds_word(language)) for at in self.timestamps or ()]
+        return [piece for marked in zip(marks, self.media, strict=True) for piece in marked]
 
     def visuals(self) -> "list[str | Image]":
         """Return the visuals of a simple model: a path to a video, or opened pictures."""
@@ -117,8 +114,7 @@ def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
 def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
     """Return a row's video as shown under a sampling; with `even`, a clip of an even number of frames.
 
-    Raises:
-        ReelbenchError: Its video is not here, or can't be read.
+    ReelbenchError where its video is not here, or can't be read.
     """
     cues = library.cues(row, wanted)
     said = None if cues is None else tuple(cues)

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
 """Part of every key, by form; raised when the same frames would be written differently."""
 
-IN_USE_S = 3600.0
-"""An entry asked for within this time is never evicted: a model may be about to read it."""
+IN_USE_S = 3600.0  # an entry asked for within this time is never evicted: a model may be about to read it
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +136,11 @@ class FrameStore:
         lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
         timeline = Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
         if sampling.decodes and sampling.form == "images" and sampling.size is None:
-            return _originals(paths, sampling, timeline, even)
+            # The files that they are.
+            picked: list[int] = sampling.pick(timeline).tolist()
+            shown_at = [float(timeline.timestamps[frame]) for frame in picked]
+            stored = _stored(sampling, timeline, shown_at, tuple(paths[frame] for frame in picked))
+            return stored.padded() if even and len(picked) % 2 else stored
         marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
         key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
 
@@ -345,26 +348,34 @@ def _write_frames(
             Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
     if len(timestamps) < picked:
         notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
-    asked = sampling.asked(timeline)
-    if picked < asked:
-        notes = (*notes, f"short: {asked} frames asked for, the video has {picked}")
     files = tuple(aside / name for name in names)
+    stored = _stored(sampling, timeline, timestamps, () if sampling.form == "clip" else files)
+    path = files[0] if sampling.form == "clip" else None
+    return replace(
+        stored, path=path, width=size[0], height=size[1], notes=(*notes, *stored.notes), audio=audio, step=timeline.step
+    )
+
+
+def _stored(
+    sampling: FrameSampling, timeline: Timeline, timestamps: Sequence[float], images: tuple[Path, ...]
+) -> StoredFrames:
+    """Return the frames that were given, at their times; what the sampling and the video say of them is filled in."""
+    picked, asked = sampling.pick(timeline), sampling.asked(timeline)
     return StoredFrames(
         sampling=str(sampling),
         form=sampling.form,
-        path=files[0] if sampling.form == "clip" else None,
-        images=() if sampling.form == "clip" else files,
+        path=None,
+        images=images,
         timestamps=tuple(round(at, 6) for at in timestamps),
         padding=0,
         asked=asked,
         given=len(timestamps),
         duration=round(timeline.duration, 6),
-        rate=rate,
-        width=size[0],
-        height=size[1],
-        notes=notes,
-        audio=audio,
-        step=timeline.step,
+        rate=sampling.rate(timeline, picked),
+        width=0,
+        height=0,
+        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
+        audio="none",
     )
 
 
@@ -379,27 +390,3 @@ def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> t
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)
-
-
-def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
-    """Return the frames picked among pictures as the files that they are."""
-    positions = sampling.pick(timeline)
-    picked: list[int] = positions.tolist()
-    asked = sampling.asked(timeline)
-    stored = StoredFrames(
-        sampling=str(sampling),
-        form="images",
-        path=None,
-        images=tuple(paths[frame] for frame in picked),
-        timestamps=tuple(round(float(timeline.timestamps[frame]), 6) for frame in picked),
-        padding=0,
-        asked=asked,
-        given=len(picked),
-        duration=round(timeline.duration, 6),
-        rate=sampling.rate(timeline, positions),
-        width=0,
-        height=0,
-        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
-        audio="none",
-    )
-    return stored.padded() if even and len(picked) % 2 else stored

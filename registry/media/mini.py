@@ -17,10 +17,8 @@ WIDTH, HEIGHT = 128, 96
 FPS = 12
 """Enough for 64 frames in the shortest clip, which lasts 6 s: some of lmms-eval's adapters ask for 10, 32 or 64 by
 default, and fail on a video that has fewer."""
-SECONDS = 6.0
-"""Length of a clip whose row does not say how long its video is."""
-PICTURES = 64
-"""Pictures in a mini folder of pictures; their numbers rise by `NUMBER_STEP`, as in DramaQA's."""
+SECONDS = 6.0  # length of a clip whose row does not say how long its video is
+PICTURES = 64  # pictures in a mini folder of pictures; their numbers rise by `NUMBER_STEP`, as in DramaQA's
 NUMBER_STEP = 8
 
 

@@ -38,10 +38,9 @@ def seconds(path: Path) -> float | None:
     """Return the length that a playable file states; None where it states none."""
     from reelbench.registry.frames.index import open_container, video_stream
 
-    length = None
     with open_container(path) as container:
         length = _length(container, video_stream(container, path))
-    return None if length is None else float(length)
+        return None if length is None else float(length)
 
 
 def _length(container: Any, stream: Any) -> Fraction | None:  # noqa: ANN401 - PyAV's classes, imported lazily

@@ -29,8 +29,7 @@ from reelbench.registry.rows import Row
 if TYPE_CHECKING:
     from mcp import types
 
-MOST = 64
-"""Frames of one look at most: what a reply, and a model's context, hold."""
+MOST = 64  # frames of one look at most: what a reply, and a model's context, hold
 
 _NAMED = 20
 
@@ -122,8 +121,7 @@ class Served:
 def serve(served: Served) -> None:
     """Answer an agent on stdin and stdout until it hangs up; what goes wrong with a call is one line of its answer.
 
-    Raises:
-        InputError: The MCP SDK is not installed.
+    InputError where the MCP SDK is not installed.
     """
     try:
         from mcp import types

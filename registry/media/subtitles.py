@@ -10,8 +10,7 @@ from reelbench.registry.errors import MediaError
 from reelbench.registry.files import read_text
 from reelbench.registry.languages import seconds_word
 
-SUFFIXES = (".srt", ".vtt")
-"""Tried in this order."""
+SUFFIXES = (".srt", ".vtt")  # tried in this order
 
 _CLOCK = r"(?:(?P<h{0}>\d+):)?(?P<m{0}>\d{{1,2}}):(?P<s{0}>\d{{1,2}})(?:[.,](?P<f{0}>\d{{1,3}}))?"
 _TIMES = re.compile(rf"\s*{_CLOCK.format(1)}\s*-->\s*{_CLOCK.format(2)}(?:\s.*)?")
@@ -64,18 +63,18 @@ def written(cues: Sequence[Cue], language: str) -> str:
 
 def _cues(text: str) -> Iterator[Cue]:
     """Yield a cue for each line of times, with what stands between it and the next blank line, or line of times."""
+
+    def seconds(times: re.Match[str], which: int) -> float:
+        hours, minutes, whole = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
+        return 3600 * hours + 60 * minutes + whole + float(f"0.{times[f'f{which}'] or 0}")
+
     times, said = None, list[str]()
     for line in [*text.split("\n"), ""]:
         begins = _TIMES.fullmatch(line)
         if times is not None and (begins is not None or not line.strip()):
-            yield Cue(_seconds(times, 1), _seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said))))
+            yield Cue(seconds(times, 1), seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said))))
             times = None
         if begins is not None:
             times, said = begins, []
         else:
             said.append(line)
-
-
-def _seconds(times: re.Match[str], which: int) -> float:
-    hours, minutes, seconds = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
-    return 3600 * hours + 60 * minutes + seconds + float(f"0.{times[f'f{which}'] or 0}")

@@ -10,6 +10,7 @@ import reelbench as reelbench_face
 from reelbench.leaderboard import board, site, store
 from reelbench.registry import discovery
 from reelbench.registry.declaration import declared, scoring_sha256
+from reelbench.registry.errors import InputError
 
 N = 36
 HEAD = "id: kitchen\ntitle: Kitchen films\nkind: choice\nsource: {file: rows.jsonl}\n"
@@ -150,6 +151,16 @@ def test_another_metric_has_a_table_of_its_own(run, tmp_path):
     assert f"scored without {name}, with share_right @{digest[:8]}" in added.why
     assert list(tables(tmp_path / "store").values()) == [["zeta/one"], ["beta/new"]]
     site.build(tmp_path / "store", tmp_path / "site", published=False)
+
+
+@pytest.mark.parametrize("scale", [0, -100, float("inf"), "1", None])
+def test_a_scale_that_no_board_could_rank_by_is_refused(scale, run, tmp_path):
+    run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
+    path = tmp_path / "runs" / "zeta/one" / "result.json"
+    document = json.loads(path.read_text())
+    document["benchmark"]["declaration"]["metrics"][0]["aggregate"]["scale"] = scale
+    with pytest.raises(InputError, match="expected one above 0"):
+        declared(document["benchmark"]["declaration"])
 
 
 def test_an_older_record_stands_with_the_first_filed_marked(run, reelbench, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import yaml
+from huggingface_hub import snapshot_download
 
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import site, store
@@ -287,6 +288,33 @@ def test_a_submitters_request_offers_no_older_result(hub, redone, rextime_run, m
     changed = {path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data}
     assert {path.split("/")[1] for path in changed} == {"me__mine"}
     assert any("a newer result is there" in line for line in told)
+
+
+def test_a_submitters_copy_of_the_dataset_is_no_part_of_the_request(hub, stored, rextime_run, tmp_path, monkeypatch):
+    """A copy's checks are made anew where it is added, and say another day and another account."""
+    publishing.publish(stored, dataset=DATASET)
+    mine, copy = tmp_path / "own", tmp_path / "copy"
+    snapshot_download(DATASET, repo_type="dataset", local_dir=copy)
+    store.add(copy / "results", mine)
+    store.add(rextime_run("mine", model="me/mine"), mine)
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    publishing.publish(mine, dataset=DATASET, options=PublishOptions(create_pr=True))
+    repo = hub.repos["dataset", DATASET]
+    changed = {path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data}
+    assert {path.split("/")[1] for path in changed} == {"me__mine"}
+
+
+def test_what_only_the_page_has_does_not_vanish_from_it(hub, stored, rextime_run, tmp_path):
+    publishing.publish(stored, space=SPACE)
+    other = tmp_path / "other"
+    store.add(rextime_run("other", model="org/other"), other)
+    with pytest.raises(
+        InputError, match=r"shows 1 result that the store lacks, the first (org__model/\S+);"
+    ) as refused:
+        publishing.publish(other, space=SPACE, dataset=DATASET)
+    assert ("dataset", DATASET) not in hub.repos  # all are looked at before anything is sent
+    key = str(refused.value).partition("the first ")[2].partition(";")[0]
+    assert publishing.publish(other, space=SPACE, options=PublishOptions(forget=[key]))[0].done == "committed"
 
 
 def test_a_mended_submission_goes_into_the_open_request(hub, stored, rextime_run, monkeypatch):

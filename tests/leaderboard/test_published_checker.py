@@ -68,5 +68,6 @@ def test_the_published_checker_installs_what_it_names_and_checks(
         server.stop()
     assert {line.split(": ")[-1].strip() for line in told} == {"commented"}
     [good], [bad] = honest.comments, forged.comments
-    assert "1 result holds" in good or "rank 1 of 2" in good
-    assert "holds" not in bad.splitlines()[0] or "0 of 1 result holds" in bad
+    assert good.startswith("### Reelbench: 1 of 1 result holds")
+    assert "best of the table" in good
+    assert not bad.startswith("### Reelbench: 1 of 1")

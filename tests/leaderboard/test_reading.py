@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +56,13 @@ def test_samples_that_a_killed_process_left_are_read_where_they_lie(former, rext
     assert reelbench("leaderboard", "check", folder).returncode == 0
     assert files_of(folder) == before
     assert hashlib.sha256(waiting.read_bytes()).hexdigest() == stated(folder)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_folder_or_a_pipe_of_that_name_is_nothing_to_wait_for(make, rextime_run):
+    folder = rextime_run()
+    make(folder / f".samples.jsonl.{stated(folder)}.tmp")
+    assert result_files.samples_of(folder) == folder / "samples.jsonl"
 
 
 def test_what_a_killed_build_left_goes_with_the_next(rextime_run, reelbench, tmp_path):
