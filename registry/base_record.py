@@ -16,7 +16,10 @@ from pydantic import (
 
 from reelbench.registry import bounds
 from reelbench.registry.credentials import without_secrets
+from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LARGEST = 2**53 - 1  # the largest whole number that every reader of JSON has exactly; no count of ours comes near
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
@@ -116,6 +119,14 @@ def first_wrong_field(error: ValidationError) -> str:
         value = f"{type(first['input']).__name__}, too long to be shown"
     found = "" if first["type"] == "missing" else f" (found {value})"
     return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
+
+
+def checked(model: type[ModelT], value: object, where: str, more: str = "") -> ModelT:
+    """Return what was read as a model; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise InputError(f"{where}, {first_wrong_field(error)}{more}") from None
 
 
 class Likelihood(Record):

@@ -15,25 +15,87 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from pydantic import ValidationError
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally
+from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.retry_cursor import PENDING, UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner, pending_shown
-from reelbench.registry.base_record import Record, first_wrong_field
-from reelbench.registry.errors import InputError, PendingError
+from reelbench.registry.base_record import Record, checked, first_wrong_field
+from reelbench.registry.errors import InputError, PendingError, first_line
 from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning
-from reelbench.studio.chain_prompts import ChainPrompts
 from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, joined, to_svg
+
+ROLES = "roles.yaml"
+
+
+class Role(BaseModel):
+    """Who speaks in a chain.
+
+    Attributes:
+        name: How the command line and the trace call the role.
+        prompt: File with its instructions.
+        sees: Which material it is shown, and which roles' words, in this order.
+        model: Model asked, where the command line gives the role none of its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    prompt: str
+    sees: tuple[str, ...]
+    model: str | None = None
+
+
+class _Roles(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    roles: tuple[Role, ...] = Field(min_length=1)
+
+
+class ChainPrompts(PromptFiles):
+    """The prompts of one chain, its roles, and the hash of each file that was used."""
+
+    def __init__(self, chain: str, folder: Path | None = None) -> None:
+        """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
+        super().__init__(resources.files("reelbench.studio") / "prompts" / chain, folder)
+        self._roles: tuple[Role, ...] = ()
+
+    def roles(self) -> tuple[Role, ...]:
+        """Return the chain's roles in order; InputError names what is wrong in their file."""
+        if self._roles:
+            return self._roles
+        where = self.place(ROLES)
+        try:
+            roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
+        except yaml.YAMLError as error:
+            raise InputError(f"{where}: not YAML ({first_line(error)})") from None
+        except ValidationError as error:
+            raise InputError(f"{where}: {first_wrong_field(error)}") from None
+        names = [role.name for role in roles]
+        if len(set(names)) < len(names):
+            raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
+        for role in roles:
+            self.text(role.prompt)
+        self._roles = roles
+        return roles
+
+
+def as_json(value: object) -> str:
+    """Return a value as text for a block of material."""
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
 
 T = TypeVar("T")
 ItemT = TypeVar("ItemT")
@@ -50,21 +112,16 @@ class ChainCase(Generic[ItemT]):
 
 @dataclass(frozen=True, slots=True)
 class ChainSetup:
-    """Whom a chain asks, and where its results go.
-
-    Attributes:
-        models: Role -> model.
-        out: Where results are written; None for a plan: nothing is asked or written.
-        budget: What may be spent by all roles together.
-        on_note: Called with each line that the user should know.
-        show: Called as items are done.
-    """
+    """Whom a chain asks, and where its results go; all roles together may spend one budget."""
 
     models: Mapping[str, AskOptions]
     out: Path | None
+    """Where results are written; None for a plan: nothing is asked or written."""
     budget: Budget | None = None
     on_note: Callable[[str], None] = lambda _: None
+    """Called with each line that the user should know."""
     show: Show = no_show
+    """Called as items are done."""
 
 
 class Chain:
@@ -87,12 +144,8 @@ class Chain:
     ) -> None:
         """Set up, without sending anything.
 
-        Args:
-            setup: Whom to ask, and where results go.
-            prompts: What is asked.
-            funnel: The stages of this run.
-            sampling: Role -> what goes with each of its questions.
-            start_after: The stage after which an earlier run was stopped, whose account this one's goes on from.
+        `sampling` says what goes with each of a role's questions; `start_after` is the stage after which an earlier run
+        was stopped, whose account this one's goes on from.
         """
         self.prompts = prompts
         self.funnel = funnel
@@ -163,7 +216,14 @@ class Chain:
         if self.planning:
             cursor = asker.cursor(messages, past_reasoning(read), vote=vote, again=again)
             if cursor.key is not None:
-                self._plan(role, messages, stand_in)
+                use = self._planned[role]
+                prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])
+                use.replies += 1
+                use.prompt_tokens += prompt
+                use.completion_tokens += completion
+                asker.tally.calls += 1
+                if asker.tally.spent_usd is not None:
+                    asker.tally.spent_usd += asker.options.cost_usd(prompt, completion) or 0.0
                 return read(stand_in)
             asked = cursor.result()
         else:
@@ -239,19 +299,21 @@ class Chain:
     ) -> dict[str, Any]:
         """Write what was asked (`trace.jsonl`) and what it came to (`funnel.json`, `funnel.svg`); return the latter.
 
-        Args:
-            thresholds: Where what is kept was parted from the rest.
-            settings: How it was made.
-            until: The stage that the chain is stopped after.
-            lines: Of that stage's file.
-            more: Other fields of the funnel.
+        `thresholds` say where what is kept was parted from the rest, `settings` how it was made; `until` is the stage
+        that the chain is stopped after, with the `lines` of its file; `more` are other fields of the funnel.
         """
         assert self._out is not None  # noqa: S101 - a plan writes nothing
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
-        self.trace.save(self._out / "trace.jsonl", None if self._earlier is None else self._earlier.trace)
-        if until is not None:
-            save_stage(self._out, until, lines, funnel, self._out / "trace.jsonl")
+        trace = self._out / "trace.jsonl"
+        self.trace.save(trace, None if self._earlier is None else self._earlier.trace)
+        if until is not None:  # people may edit what a chain has after a stage; beside it, how it came about
+            path = self._out / stage_file(until)
+            write_jsonl(path, lines)
+            with trace.open("rb") as source, open_aside(self._out / stage_file(until, ".trace.jsonl"), "wb") as copy:
+                shutil.copyfileobj(source, copy)
+            account = _Account(file_sha256=sha256_of(path), funnel=funnel)
+            write_json(self._out / stage_file(until, ".account.json"), account.model_dump(mode="json", by_alias=True))
         write_json(self._out / "funnel.json", document)
         write_text(self._out / "funnel.svg", to_svg(document["stages"]))
         return document
@@ -307,16 +369,6 @@ class Chain:
 
     def _distinct(self) -> list[Asker]:
         return list({id(asker): asker for asker in self._askers.values()}.values())
-
-    def _plan(self, role: str, messages: Sequence[Message], stand_in: str) -> None:
-        use, asker = self._planned[role], self._askers[role]
-        prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])
-        use.replies += 1
-        use.prompt_tokens += prompt
-        use.completion_tokens += completion
-        asker.tally.calls += 1
-        if asker.tally.spent_usd is not None:
-            asker.tally.spent_usd += asker.options.cost_usd(prompt, completion) or 0.0
 
     def _record(
         self,
@@ -383,37 +435,24 @@ class EarlierStages:
 
     @classmethod
     def read(cls, folder: Path, stage: str) -> Self | None:
-        """Read what `save_stage` wrote; None where the stage's file was made without it, as people may write one.
+        """Read what a chain wrote after a stage; None where the stage's file was made without it, by people.
 
         Raises:
             InputError: The account is damaged.
         """
-        path, trace = _account(folder, stage), _trace(folder, stage)
+        path, trace = folder / stage_file(stage, ".account.json"), folder / stage_file(stage, ".trace.jsonl")
         if not path.is_file() or not trace.is_file():
             return None
-        try:
-            account = _Account.model_validate(read_json(path))
-        except ValidationError as error:
-            raise InputError(f"{path}, {first_wrong_field(error)}; write it anew with --until {stage}") from None
+        account = checked(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
         funnel = account.funnel
         if sha256_of(folder / stage_file(stage)) != account.file_sha256:
             funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})
         return cls(funnel, trace)
 
 
-def save_stage(folder: Path, stage: str, lines: Iterable[dict[str, Any]], funnel: FunnelRecord, trace: Path) -> None:
-    """Write what a chain has after a stage, which people may edit, and beside it the account of how it came about."""
-    path = folder / stage_file(stage)
-    write_jsonl(path, lines)
-    with trace.open("rb") as source, open_aside(_trace(folder, stage), "wb") as copy:
-        shutil.copyfileobj(source, copy)
-    account = _Account(file_sha256=sha256_of(path), funnel=funnel)
-    write_json(_account(folder, stage), account.model_dump(mode="json", by_alias=True))
-
-
-def stage_file(stage: str) -> str:
-    """Return the name of the file that `--until` writes and `--from` reads."""
-    return f"{stage.replace(' ', '_')}.jsonl"
+def stage_file(stage: str, ending: str = ".jsonl") -> str:
+    """Return the name of the file that `--until` writes and `--from` reads, or of one beside it."""
+    return f"{stage.replace(' ', '_')}{ending}"
 
 
 def stages_taken(names: Sequence[str], start_after: str | None, until: str | None) -> slice:
@@ -426,11 +465,3 @@ def stages_taken(names: Sequence[str], start_after: str | None, until: str | Non
     if end < start or (end == start and until is not None):
         raise InputError(f"--until {until}: comes before --from {start_after}")
     return slice(start, end)
-
-
-def _account(folder: Path, stage: str) -> Path:
-    return (folder / stage_file(stage)).with_suffix(".account.json")
-
-
-def _trace(folder: Path, stage: str) -> Path:
-    return (folder / stage_file(stage)).with_suffix(".trace.jsonl")

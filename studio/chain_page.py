@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.llm.reading import beside_dictionary
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
@@ -43,10 +43,7 @@ Runs = list[tuple[str, str]]
 def write(folder: Path, video: str | None = None, out: Path | None = None) -> Path:
     """Write the page of one video, by default the first one, and return where it is.
 
-    Args:
-        folder: What a chain wrote.
-        video: Its media key.
-        out: The page's file; by default it is in `folder`, called after the video.
+    By default it is in the chain's folder, called after the video's media key.
 
     Raises:
         InputError: The folder holds no chain, or not this video, or a file of it is damaged.
@@ -337,8 +334,5 @@ def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
 
 def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return a value as it is; InputError where it lacks what its kind has."""
-    try:
-        shape.model_validate(value)
-    except ValidationError as error:
-        raise InputError(f"{where}, {first_wrong_field(error)}") from None
+    checked(shape, value, where)
     return value

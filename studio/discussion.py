@@ -9,7 +9,7 @@ A discussion can be stopped after any stage (`--until`), in a file that people c
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,8 +22,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
-from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,
     DiscussionVideo,
@@ -127,17 +126,13 @@ class Discussion:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
             if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
-        turns = list(self._all_turns())
-        self._turns = turns[stages_taken([turn.name for turn in turns], options.start_after, options.until)]
-
-    def _all_turns(self) -> Iterator[_Turn]:
-        yield _Turn(CONTEXT, None, 0)
-        yield _Turn(self.roles[0].name, self.roles[0], 0)
-        for number in range(1, self.options.rounds + 1):
+        expert, *reviewers = self.roles
+        turns = [_Turn(CONTEXT, None, 0), _Turn(expert.name, expert, 0)]
+        for number in range(1, options.rounds + 1):
             after = "" if number == 1 else f" {number}"
-            for role in self.roles[1:]:
-                yield _Turn(f"{role.name}{after}", role, number)
-            yield _Turn(f"{REFINED}{after}", self.roles[0], number)
+            turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
+            turns.append(_Turn(f"{REFINED}{after}", expert, number))
+        self._turns = turns[stages_taken([turn.name for turn in turns], options.start_after, options.until)]
 
     @property
     def speakers(self) -> list[Role]:
@@ -424,13 +419,10 @@ async def run(
 ) -> dict[str, Any]:
     """Discuss videos and write what came of it; return `funnel.json`, or the plan.
 
-    Args:
-        videos: What to discuss.
-        discussion: How.
-        setup: Has a model for each of the discussion's roles, for `context` where a video has none, for `judge` where
-            the two sets shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its
-            folder gets `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`.
-        parser: For the parse depth in `comparison.json`; None leaves it out.
+    The setup has a model for each of the roles, for `context` where a video has none, for `judge` where the two sets
+    shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its folder gets
+    `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`, with the parse depth
+    where there is a parser.
 
     Raises:
         ReelbenchError: The cache of replies can't be written.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
 
@@ -57,21 +57,16 @@ class SpokenWord(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class DiscussionVideo:
-    """What is known of a video before anybody thinks about it.
-
-    Attributes:
-        name: Its media key.
-        metadata: Whatever is known of it.
-        qa: Simple questions and their answers.
-        context: Answers to the context questions, in their order; None where they are still to be asked.
-        words: What was said so far, where a discussion goes on.
-    """
+    """What is known of a video before anybody thinks about it; `name` is its media key."""
 
     name: str
     metadata: Mapping[str, Any]
     qa: Sequence[Mapping[str, str]]
+    """Simple questions and their answers."""
     context: Sequence[str] | None
+    """Answers to the context questions, in their order; None where they are still to be asked."""
     words: Sequence[SpokenWord] = ()
+    """What was said so far, where a discussion goes on."""
 
     @property
     def shown_metadata(self) -> dict[str, Any]:
@@ -95,13 +90,11 @@ class _Given(BaseModel):
 
 
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
-    """Read the videos to discuss, in the file's order.
+    """Read the videos to discuss, in the file's order; `questions` is how many context questions there are.
 
-    Args:
-        path: JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
-            `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an
-            object or a list, grouped here by video.
-        questions: How many context questions there are.
+    The file has JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
+    `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an object or
+    a list, grouped here by video.
 
     Raises:
         InputError: Names the file, the entry and the field that is wrong.
@@ -115,10 +108,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     videos: dict[str, DiscussionVideo] = {}
     for number, given in enumerate(_grouped(path, entries), start=1):
         where = f"{path}: entry {number}"
-        try:
-            read = _Given.model_validate(given)
-        except ValidationError as error:
-            raise InputError(f"{where}, {first_wrong_field(error)}; expected {EXPECTED}") from None
+        read = checked(_Given, given, where, f"; expected {EXPECTED}")
         context = [answer.strip() for answer in read.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")

@@ -8,7 +8,7 @@ gave nothing readable is kept: it was not found wanting, and the gate counts it 
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -20,8 +20,7 @@ from pydantic import BaseModel, StrictBool
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.languages import UNSPACED_SCRIPTS
 from reelbench.registry.rows import LETTERS
-from reelbench.studio.chain import Chain, ChainCase
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
 from reelbench.studio.funnel import DroppedError
 from reelbench.studio.moment_rules import GateName, GateRules
 
@@ -98,33 +97,25 @@ class Gates:
 
     async def passed(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
+        asked = {GateName.UNSUPPORTED: self._unsupported, GateName.ANSWERABLE: self._answerable}
         for name in self.names:
-            match name:
-                case GateName.REFUSALS:
-                    refused = {
-                        each.id: "refusal"
-                        for each in questions
-                        for text in (each.question, each.answer)
-                        if is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text))
-                    }
-                    questions = self._sifted(chain, name, questions, refused)
-                case GateName.DUPLICATES:
-                    twice = near_duplicates(questions, self.rules.duplicate_from)
-                    questions = self._sifted(chain, name, questions, dict.fromkeys(twice, "duplicate"))
-                case GateName.UNSUPPORTED:
-                    questions = await self._asked(chain, name, questions, self._unsupported)
-                case GateName.ANSWERABLE:
-                    questions = await self._asked(chain, name, questions, self._answerable)
+            if name in asked:
+                questions = await self._asked(chain, name, questions, asked[name])
+                continue
+            if name is GateName.REFUSALS:
+                reasons = {
+                    each.id: "refusal"
+                    for each in questions
+                    for text in (each.question, each.answer)
+                    if is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text))
+                }
+            else:
+                reasons = dict.fromkeys(near_duplicates(questions, self.rules.duplicate_from), "duplicate")
+            reasons = {} if chain.planning else reasons  # stand-ins are all alike
+            chain.funnel.count(name, len(questions), Counter(reasons.values()))
+            questions = [question for question in questions if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
-
-    @staticmethod
-    def _sifted(
-        chain: Chain, name: GateName, questions: Sequence[GateQuestion], reasons: Mapping[str, str]
-    ) -> list[GateQuestion]:
-        reasons = {} if chain.planning else reasons  # stand-ins are all alike
-        chain.funnel.count(name, len(questions), Counter(reasons.values()))
-        return [question for question in questions if question.id not in reasons]
 
     async def _asked(
         self,

@@ -8,17 +8,177 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.llm.reading import UnreadableError, read_model
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.certificate_length import certificates
-from reelbench.studio.moment_replies import BothTypes, Category, option
+from reelbench.studio.funnel import DroppedError
+from reelbench.studio.moment_rules import Cuts
 from reelbench.studio.moment_sources import Source, Span
+
+Category = Literal["cause-effect", "means-to-an-end", "sequential"]
+Rating = Annotated[int, Field(ge=0, le=3)]
+_Text = Annotated[str, Field(min_length=1)]
+_Word = BeforeValidator(lambda value: value.strip().rstrip(".").lower() if isinstance(value, str) else value)
+_YesNo = Annotated[Literal["yes", "no"] | None, _Word]
+_Level = Annotated[Literal["low", "medium", "high"] | None, _Word]
+ALIGNMENTS = ("low", "medium", "high")
+ROUNDED = 0.5
+"""Seconds by which a stated time may differ from a caption's: models round."""
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+
+class Relation(_Read):
+    """Two events and five ratings (C.8.1)."""
+
+    event1: _Text
+    event1_timestamp: Span
+    event2: _Text
+    event2_timestamp: Span
+    directness: Rating = Field(validation_alias="Directness")
+    necessity: Rating = Field(validation_alias="Necessity")
+    intentionality: Rating = Field(validation_alias=AliasChoices("Intentionality", "Proactiveness"))
+    purpose: Rating = Field(validation_alias="Purpose")
+    similarity: Rating = Field(validation_alias="Similarity")
+
+    def category(self, cuts: Cuts) -> Category:
+        """Return the pair's category by its ratings; DroppedError: `similar` or `not_causal`."""
+        if self.similarity >= cuts.similar_from:
+            raise DroppedError("similar")
+        if min(self.directness, self.necessity) < cuts.causal_from:
+            raise DroppedError("not_causal")
+        meant = min(self.intentionality, self.purpose) >= cuts.means_from
+        return "means-to-an-end" if meant else "cause-effect"
+
+
+class QuestionAnswer(_Read):
+    """A question and its answer."""
+
+    question: _Text = Field(validation_alias="Question")
+    answer: _Text = Field(validation_alias="Answer")
+
+
+class BothTypes(_Read):
+    """The two questions on a pair (C.8.4, C.8.5)."""
+
+    type1: QuestionAnswer = Field(validation_alias="Type1")
+    type2: QuestionAnswer = Field(validation_alias="Type2")
+
+
+class Sequential(BothTypes):
+    """Two events in order, with both questions (C.8.3)."""
+
+    pre_event: _Text = Field(validation_alias="pre-event")
+    pre_span: Span = Field(validation_alias="pre-event_timestamp")
+    post_event: _Text = Field(validation_alias="post-event")
+    post_span: Span = Field(validation_alias="post-event_timestamp")
+
+
+class Neighbours(_Read):
+    """What leads to a query's event and what follows from it, as far as there is either (C.8.2)."""
+
+    cause: str | None = None
+    cause_relevant: _YesNo = Field(default=None, validation_alias="cause-relevant")
+    cause_alignment: _Level = Field(default=None, validation_alias="cause-alignment")
+    effect: str | None = None
+    effect_relevant: _YesNo = Field(default=None, validation_alias="effect-relevant")
+    effect_alignment: _Level = Field(default=None, validation_alias="effect-alignment")
+
+    def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
+        """Return the event that was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
+        text, relevant = getattr(self, side), getattr(self, f"{side}_relevant")
+        if not text or text.lower().rstrip(".") == "none":
+            raise DroppedError("none")
+        if relevant != "yes" and (relevant is None or cuts.not_causal == "drop"):
+            raise DroppedError("not_relevant")
+        alignment = getattr(self, f"{side}_alignment")
+        if alignment is None or ALIGNMENTS.index(alignment) < ALIGNMENTS.index(cuts.alignment_from):
+            raise DroppedError("low_alignment")
+        return text
+
+
+class Scores(_Read):
+    """How right the two questions are (C.8.6)."""
+
+    case_1_score: Rating
+    case_2_score: Rating
+
+
+class _Options(_Read):
+    wrong_answer_1: _Text
+    wrong_answer_2: _Text
+    wrong_answer_3: _Text
+
+
+def read_relation(reply: str, captions: Sequence[Span], last: float) -> Relation:
+    """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
+
+    All in seconds.
+    """
+    relation = read_model(reply, Relation)
+    _check_times({"event1": relation.event1_timestamp, "event2": relation.event2_timestamp}, captions, last)
+    return relation
+
+
+def read_sequential(reply: str, captions: Sequence[Span], last: float) -> Sequential:
+    """Read two events in order; arguments as of `read_relation`."""
+    pair = read_model(reply, Sequential)
+    _check_times({"pre-event": pair.pre_span, "post-event": pair.post_span}, captions, last)
+    return pair
+
+
+def read_neighbours(reply: str) -> Neighbours:
+    """Read what was seen beside a query's event; the one word `none` is an answer too."""
+    if reply.strip().strip("\"'`.").lower() == "none":
+        return Neighbours()
+    return read_model(reply, Neighbours)
+
+
+def read_wrong(reply: str, right: str) -> list[str]:
+    """Read three wrong answers, formed as `option` forms them, and hold them to be different from all others."""
+    wrong = [option(text) for text in read_model(reply, _Options).model_dump().values()]
+    if len({text.casefold() for text in [right, *wrong]}) < 1 + len(wrong):
+        raise UnreadableError("two of the four answers are the same; each must be another")
+    return wrong
+
+
+def option(text: str) -> str:
+    """Return an answer as an option: on one line, without the last full stop, not capitalised.
+
+    All four are formed the same way, or the right one could be told by its looks.
+    """
+    first, *others = text.split() or [""]
+    if first != "I" and (len(first) == 1 or not first.isupper()):
+        first = first[:1].lower() + first[1:]
+    return " ".join([first, *others]).rstrip(".")
+
+
+def _check_times(pair: Mapping[str, Span], captions: Sequence[Span], last: float) -> None:
+    """Raise UnreadableError unless the pair's events are captioned ones, the first of which begins first."""
+    for name, (start, end) in pair.items():
+        if not 0 <= start < end <= last:
+            raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
+    if len(set(pair.values())) < len(pair):
+        raise UnreadableError("both events have the same timestamp; they must be at different times")
+    for name, (start, end) in pair.items():
+        starts = any(abs(start - caption[0]) <= ROUNDED for caption in captions)
+        if not starts or not any(abs(end - caption[1]) <= ROUNDED for caption in captions):
+            raise UnreadableError(
+                f"{name}_timestamp: [{start:g}, {end:g}] is no event's time; take start and end from the material"
+            )
+    (first, (start, _)), (second, (later, _)) = pair.items()
+    if start > later:
+        raise UnreadableError(f"{first}_timestamp: starts after the {second}; the first event must come first")
+
 
 WAGE = 6.0
 """Dollars an hour that a person is paid at least (supplement, C.3)."""
@@ -104,14 +264,10 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
     known = {source.id: source for source in sources}
     read = []
     for number, line in read_jsonl(path):
-        try:
-            given = _Line.model_validate(line)
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
+        where = f"{path}, line {number}"
+        given = checked(_Line, line, where)
         if given.source not in known:
-            raise InputError(
-                f"{path}, line {number}: --captions has no {given.source!r}; give the file it was made from"
-            )
+            raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))
     return read
 
@@ -158,11 +314,9 @@ def mini_test(
 def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[str, Any]:
     """Return the number of questions that reason across time, and the certificates of those with both spans (C.6).
 
-    A question whose own span and its answer's overlap completely does not reason across time; that one lies within the
-    other is taken for that, `identical` counts those with the same ends.
-
-    Args:
-        spans: Question span, answer span and video of each question; None where it isn't known.
+    Of each: question span, answer span (None where it isn't known) and video. A question whose own span and its
+    answer's overlap completely does not reason across time; that one lies within the other is taken for that,
+    `identical` counts those with the same ends.
     """
     whole = [(asked, answer, video) for asked, answer, video in spans]
     known = [(asked, answer, video) for asked, answer, video in whole if asked is not None and answer is not None]
@@ -186,13 +340,8 @@ def _within(inner: Sequence[float], outer: Sequence[float]) -> bool:
 def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE) -> dict[str, float] | None:
     """Return the cost of 1,000 kept questions: dollars of models, people's hours, both in dollars; None of nothing.
 
-    ReXTime counts $35 of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
-
-    Args:
-        cost_usd: What the models' replies cost; None without prices.
-        seconds: Of people's work.
-        kept: Questions.
-        wage: Dollars an hour.
+    `cost_usd` is None without prices; `seconds` are of people's work, `wage` is in dollars an hour. ReXTime counts $35
+    of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
     """
     if not kept or (cost_usd is None and not seconds):
         return None

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.studio.funnel import DroppedError
@@ -89,14 +89,23 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
     """Read a file of either kind, told apart by its shape; InputError names the entry and the field that is wrong."""
     document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "relevant_windows" not in document:
-        videos = [_captioned(path, name, entry) for name, entry in document.items()]
+        videos: list[Captioned] = []
+        for name, entry in document.items():
+            where = f"{path}: video {name!r}"
+            given = checked(_Captions, entry, where, f"; expected {EXPECTED}")
+            if len(given.timestamps) != len(given.sentences):
+                counts = f"{len(given.timestamps)} timestamps and {len(given.sentences)} sentences"
+                raise InputError(f"{where} has {counts}; expected as many of both")
+            timed = zip(given.timestamps, given.sentences, strict=True)
+            events = tuple(Event(start, end, text.strip()) for (start, end), text in timed)
+            videos.append(Captioned(name, given.duration, events, f"ActivityNet_{path.stem}"))
         if videos:
             return videos
     elif isinstance(document, list | dict):
         entries = document if isinstance(document, list) else [document]
         queries: list[Query] = []
         for number, entry in enumerate(entries, start=1):
-            read: _Query = _validated(_Query, entry, f"{path}: entry {number}")
+            read = checked(_Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}")
             windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
             queries.append(Query(read.qid, read.query, read.vid, read.duration, windows, source))
         if len({query.id for query in queries}) < len(queries):
@@ -104,23 +113,6 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         if queries:
             return queries
     raise InputError(f"{path}: nothing in it that questions can be made from; expected {EXPECTED}")
-
-
-def _captioned(path: Path, name: str, entry: Any) -> Captioned:  # noqa: ANN401 - any JSON value
-    read: _Captions = _validated(_Captions, entry, f"{path}: video {name!r}")
-    if len(read.timestamps) != len(read.sentences):
-        counts = f"{len(read.timestamps)} timestamps and {len(read.sentences)} sentences"
-        raise InputError(f"{path}: video {name!r} has {counts}; expected as many of both")
-    timed = zip(read.timestamps, read.sentences, strict=True)
-    events = tuple(Event(start, end, text.strip()) for (start, end), text in timed)
-    return Captioned(name, read.duration, events, f"ActivityNet_{path.stem}")
-
-
-def _validated(model: Any, entry: Any, where: str) -> Any:  # noqa: ANN401 - a pydantic model and its instance
-    try:
-        return model.model_validate(entry)
-    except ValidationError as error:
-        raise InputError(f"{where}, {first_wrong_field(error)}; expected {EXPECTED}") from None
 
 
 # --- the rules -------------------------------------------------------------------------------------------------------

@@ -24,9 +24,8 @@ import yaml
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
-from reelbench.studio import moment_replies as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
-from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio import moment_pairs as replies
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
@@ -57,29 +56,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentOptions:
-    """How to make questions.
-
-    Attributes:
-        rules: What a source has to be like.
-        cuts: Where ratings part what is kept from what is not.
-        seed: Of the options' order, and of the draw between two questions that score the same.
-        with_options: Write three wrong options to each question; False gives the form of the training split.
-        frames: Frames that are shown of a query's video.
-        media: Folder with the videos of queries.
-        start_after: Stage that the sources have been through; None for none.
-        until: Stage to stop after; None for the last.
-        mini_test: Questions of each category for a file of their own; 0 for none.
-    """
+    """How to make questions."""
 
     rules: Rules = field(default_factory=Rules)
     cuts: Cuts = field(default_factory=Cuts)
     seed: int = 0
+    """Of the options' order, and of the draw between two questions that score the same."""
     with_options: bool = True
+    """Write three wrong options to each question; False gives the form of the training split."""
     frames: str = "uniform:16,size=448,as=images"
+    """Frames that are shown of a query's video."""
     media: Path | None = None
+    """Folder with the videos of queries."""
     start_after: str | None = None
+    """Stage that the sources have been through."""
     until: str | None = None
+    """Stage to stop after; None for the last."""
     mini_test: int = 0
+    """Questions of each category for a file of their own."""
 
 
 @dataclass(slots=True)
@@ -175,8 +169,15 @@ class Moments:
         """Find a source's pairs; DroppedError where the rules drop it."""
         source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
         if isinstance(source, Query):
-            window, seen = await self._seen(work, source)
-            finders += [self._beside(work, source, window, seen, side) for side in _SIDES] if seen else []
+            with work.chain.funnel.stage("filters"):
+                window = fit_window(source, self.options.rules)
+                shown = await work.pictures.attachments({"id": source.id, "video": source.video})
+            try:
+                seen = await self._ask(work, "neighbours", {"query": source.text}, replies.read_neighbours, shown=shown)
+            except DroppedError as error:
+                work.chain.funnel.count("pairs", 2, {error.reason: 2})
+                return
+            finders += [self._beside(work, source, window, seen, side) for side in _SIDES]
         else:
             with work.chain.funnel.stage("filters"):
                 events = fit_events(source, self.options.rules)
@@ -235,24 +236,12 @@ class Moments:
             stand_in=stand_in,
         )
 
-    async def _seen(self, work: _Work, query: Query) -> tuple[Span, replies.Neighbours | None]:
-        funnel = work.chain.funnel
-        with funnel.stage("filters"):
-            window = fit_window(query, self.options.rules)
-            shown = await work.pictures.attachments({"id": query.id, "video": query.video})
-        try:
-            seen = await self._ask(work, "neighbours", {"query": query.text}, replies.read_neighbours, shown=shown)
-        except DroppedError as error:
-            funnel.count("pairs", 2, {error.reason: 2})
-            return window, None
-        return window, seen
-
     async def _beside(
         self, work: _Work, query: Query, window: Span, seen: replies.Neighbours, side: Literal["cause", "effect"]
     ) -> Pair:
         """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
         with work.chain.funnel.stage("pairs"):
-            text, causal = seen.neighbour(side, self.options.cuts), seen.is_causal(side)
+            text, causal = seen.neighbour(side, self.options.cuts), getattr(seen, f"{side}_relevant") == "yes"
             first = side == "cause"
             pair = Pair(
                 id=f"qvh_{query.id}_{side}",
@@ -260,19 +249,16 @@ class Moments:
                 events=(text, query.text) if first else (query.text, text),
                 spans=(None, window) if first else (window, None),
             )
-            return pair if causal else pair.with_questions(await self._ordered(work, query, pair, window))
-
-    async def _ordered(self, work: _Work, query: Query, pair: Pair, window: Span) -> replies.Sequential:
-        """Return two questions on the order of a query's event and another, whose time is all before or after it."""
-        rest = (0.0, window[0]) if pair.spans[0] is None else (window[1], query.duration)
-        if rest[0] >= rest[1]:
-            raise DroppedError("no_time_left")
-        spans = [span or rest for span in pair.spans]
-        events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
-        captions = _Captions(events, (events[0], events[1]), query.duration)
-        return await self._ask_pair(work, "sequential", captions, replies.read_sequential)
-
-    # --- questions ---------------------------------------------------------------------------------------------------
+            if causal:
+                return pair
+            # On the order of the query's event and another, whose time is all before or after it.
+            rest = (0.0, window[0]) if first else (window[1], query.duration)
+            if rest[0] >= rest[1]:
+                raise DroppedError("no_time_left")
+            spans = [span or rest for span in pair.spans]
+            events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
+            captions = _Captions(events, (events[0], events[1]), query.duration)
+            return pair.with_questions(await self._ask_pair(work, "sequential", captions, replies.read_sequential))
 
     async def _question(self, work: _Work) -> None:
         """Write the two questions of each pair that has none yet."""

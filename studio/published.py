@@ -4,10 +4,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
-
 
 @cache
 def published(part: str) -> dict[str, Any]:
     """Return one part of the file: `profiles`, `ratings` or `diagnosis`."""
+    import yaml
+
     return yaml.safe_load((resources.files("reelbench.studio") / "published.yaml").read_text(encoding="utf-8"))[part]

@@ -21,8 +21,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts, Role
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.tag_manual import MANUAL, TagManual, read_manual
 from reelbench.studio.video_frames import VideoFrames
@@ -51,19 +50,15 @@ class TagVote(BaseModel):
 
 @dataclass(frozen=True)
 class Tagger:
-    """How to tag.
-
-    Attributes:
-        prompts: What is asked.
-        votes: Replies for each question.
-        pictures: The frames that are shown; None for none.
-        visual: Media key of a shot -> what its visual metadata counts up to.
-    """
+    """How to tag."""
 
     prompts: ChainPrompts
     votes: int
+    """Replies for each question."""
     pictures: VideoFrames | None
+    """The frames that are shown, if any."""
     visual: Mapping[str, Counter[str]]
+    """Media key of a shot -> what its visual metadata counts up to."""
 
     @property
     def role(self) -> Role:

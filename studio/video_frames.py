@@ -21,12 +21,9 @@ class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
     def __init__(self, library: Library, frames: str, *, plan: bool = False) -> None:
-        """Set up.
+        """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
 
-        Args:
-            library: Where the videos are.
-            frames: Which frames, as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
-            plan: Decode nothing: pictures without content stand in.
+        A `plan` decodes nothing: pictures without content stand in.
 
         Raises:
             InputError: `frames` is none, or takes no frames.

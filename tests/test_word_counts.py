@@ -5,8 +5,7 @@ import pytest
 from reelbench.hub_cards import counts
 from reelbench.registry import discovery, load
 from reelbench.registry.languages import words
-from reelbench.studio.profile import Extras, profile
-from reelbench.studio.profile_rows import read_benchmark
+from reelbench.studio.profile import Extras, profile, read_benchmark
 
 
 @pytest.mark.parametrize(

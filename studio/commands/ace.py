@@ -65,8 +65,7 @@ def ace(
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
     from reelbench.methods.candidates import limited
-    from reelbench.studio.ace import Enhancement
-    from reelbench.studio.ranking import Ranker, rank
+    from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 
     ranker = Ranker(only_model(llm, retry_unread=retry_unread, batch=llm_batch), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there

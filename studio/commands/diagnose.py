@@ -14,6 +14,7 @@ from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
+from reelbench.studio.published import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -248,10 +249,20 @@ def report(
         raise InputError("--people: is compared with one diagnosis; give one DIR")
     if only is not None and len(unique) < 2:  # noqa: PLR2004
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
-    _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None, only=only)
+    agreement: dict[str, Any] | None = None
+    if people:
+        from reelbench.studio.diagnosis.folder import judged
+        from reelbench.studio.evidence.tagger_agreement import tagger_agreement
+        from reelbench.studio.review import kinds, nodes
 
-
-# --- what is asked for ----------------------------------------------------------------------------------------------
+        reviews = kinds.read(people)
+        if reviews.kind != "nodes":
+            raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
+        summary = nodes.NODES.summarize(reviews)
+        measured = asdict(tagger_agreement(judged(unique[0]), summary.codes))
+        about = {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open)}
+        agreement = about | measured  # with the tagger, and with each other
+    _report(*unique, as_json=as_json, people=agreement, only=only)
 
 
 def _models(
@@ -286,12 +297,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
         raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
 
 
-# --- what is shown --------------------------------------------------------------------------------------------------
-
-
 def _show_statistics(counted: dict[str, Any]) -> None:
-    from reelbench.studio.published import published
-
     groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
     table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
     for name, figures in groups.items():
@@ -302,20 +308,6 @@ def _show_statistics(counted: dict[str, Any]) -> None:
     warnings = {kind: n for kind, n in counted["warnings"].items() if n}
     if warnings:
         console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
-
-
-def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
-    """Return people's agreement with the tagger, and with each other."""
-    from reelbench.studio.diagnosis.folder import judged
-    from reelbench.studio.evidence.tagger_agreement import tagger_agreement
-    from reelbench.studio.review import kinds, nodes
-
-    reviews = kinds.read(files)
-    if reviews.kind != "nodes":
-        raise InputError(f"{files[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
-    summary = nodes.NODES.summarize(reviews)
-    agreement = asdict(tagger_agreement(judged(folder), summary.codes))
-    return {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open), **agreement}
 
 
 def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
@@ -385,8 +377,6 @@ def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str
 
 def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
     """Show the votes of the first round by locale, beside the paper's."""
-    from reelbench.studio.published import published
-
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
@@ -407,7 +397,7 @@ def _show_rates(figures: dict[str, Any]) -> None:
         errors = ("#errors a question", "most of them") if title == "skill" else ()
         table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
         for name, rate in rates.items():
-            ends = "" if rate["ci95"] is None else "{:.0%} to {:.0%}".format(*rate["ci95"])
+            ends = _between(rate["ci95"])
             counted: tuple[str, ...] = ()
             if (labels := rate.get("labels")) is not None:
                 most, each = max(labels.items(), key=lambda label: label[1])
@@ -428,11 +418,9 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
         f"Shares of errors in the {both['questions']} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
     )
     for label, share in both["shares"].items():
-        ends = "" if share["ci95"] is None else "{:+.0%} to {:+.0%}".format(*share["ci95"])
+        ends = _between(share["ci95"], "+")
         table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
     console.show(table)
-    from reelbench.studio.published import published
-
     console.note(
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
         f"{published('diagnosis')['other_tagger']:.0%}"
@@ -440,11 +428,9 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
 
 
 def _show_people(people: dict[str, Any]) -> None:
-    from reelbench.studio.published import published
-
     first, same = people["first_errors"], people["same"]
     table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
-    ends = "" if same["ci95"] is None else " ({:.0%} to {:.0%})".format(*same["ci95"])
+    ends = f" ({_between(same['ci95'])})" if same["ci95"] else ""
     table.add_row("says the same", _percent(same["value"]) + ends, "")
     table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
     table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
@@ -458,9 +444,10 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{share:.0%}"
 
 
+def _between(ends: list[float] | None, sign: str = "") -> str:
+    return "" if ends is None else f"{ends[0]:{sign}.0%} to {ends[1]:{sign}.0%}"
+
+
 def _shared(figures: dict[str, Any]) -> str:
-    if figures["share"] is None:
-        return "–"
-    interval = figures["ci95"]
-    shown = "" if interval is None else f" ({interval[0]:.0%} to {interval[1]:.0%})"
-    return f"{figures['share']:.0%}{shown}, {figures['n']}"
+    ends = f" ({_between(figures['ci95'])})" if figures["ci95"] else ""
+    return "–" if figures["share"] is None else f"{figures['share']:.0%}{ends}, {figures['n']}"

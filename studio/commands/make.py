@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.benchmark_files import MadeBy, SplitShares
-    from reelbench.studio.chain import ChainSetup
-    from reelbench.studio.chain_prompts import Role
+    from reelbench.studio.chain import ChainSetup, Role
 
 app = App("Make a dataset with language models.")
 
@@ -145,7 +144,7 @@ def compare(
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
     from reelbench.registry.text_tables import interval, number
-    from reelbench.studio.chain_comparison import compared, read_run
+    from reelbench.studio.question_sets import compared, read_run
     from reelbench.studio.readability import load_parser
 
     document = compared(read_run(a), read_run(b), load_parser() if parse_depth else None)
@@ -223,7 +222,7 @@ def discussion(
     """Let models discuss and write questions: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
     from reelbench.studio import discussion as discussing
     from reelbench.studio.benchmark_files import SplitShares
-    from reelbench.studio.chain_prompts import ChainPrompts
+    from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.discussion_files import read_videos
     from reelbench.studio.gates import Gates
     from reelbench.studio.readability import load_parser
@@ -290,7 +289,7 @@ def moments(
     """Write questions about how two moments relate, from captions or queries (ReXTime, supplement C)."""
     from reelbench.studio import moments as pairing
     from reelbench.studio.benchmark_files import SplitShares
-    from reelbench.studio.chain_prompts import ChainPrompts
+    from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.gates import Gates
     from reelbench.studio.moment_pairs import MomentSource, read_pairs
     from reelbench.studio.moment_sources import read_sources
@@ -353,7 +352,7 @@ def tags(
     from reelbench.registry.data import loading
     from reelbench.registry.media.library import Library
     from reelbench.studio import tagging
-    from reelbench.studio.chain_prompts import ChainPrompts
+    from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.video_frames import VideoFrames
 
     if out is None and not making.plan:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.studio.profile import Profile
-    from reelbench.studio.profile_rows import Dataset
-    from reelbench.studio.readability import Parser
+    from reelbench.studio.profile import Dataset, Profile
 
 _SHOWN_LABELS = 30
 
@@ -61,12 +59,18 @@ def profile(
     With --judge also Bloom's levels.
     """
     from reelbench.studio import profile as profiling
+    from reelbench.studio.readability import ParserUnavailableError, load_parser
 
     datasets = _datasets(names or [], input_files or [], split, data)
     if len(datasets) > 1 and (tags or question_spans or result):
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
+    try:
+        parser = load_parser(spacy_model)
+    except ParserUnavailableError as error:
+        console.note(str(error))
+        parser = None
     extras = profiling.Extras(
-        parser=_parser(spacy_model),
+        parser=parser,
         judge=judge,
         tags=tags,
         question_spans=question_spans,
@@ -90,7 +94,7 @@ def profile(
 
 
 def _datasets(names: list[str], files: list[Path], split: str | None, data: Path | None) -> "list[Dataset]":
-    from reelbench.studio.profile_rows import read_benchmark, read_file
+    from reelbench.studio.profile import read_benchmark, read_file
 
     if not names and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
@@ -107,16 +111,6 @@ def _names(files: list[Path]) -> list[str]:
         times = Counter(names)
         names = [name if times[name] == 1 else longer(path) for name, path in zip(names, files, strict=True)]
     return names
-
-
-def _parser(model: str | None) -> "Parser | None":
-    from reelbench.studio.readability import ParserUnavailableError, load_parser
-
-    try:
-        return load_parser(model)
-    except ParserUnavailableError as error:
-        console.note(str(error))
-        return None
 
 
 _MEASURES = {

@@ -1,7 +1,6 @@
 """A profile as files: its numbers, a table in the shape of MovieCORE's Table 1, and plots."""
 
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,8 @@ from reelbench.registry.text_tables import number
 from reelbench.scoring.cognitive_profile import COMPONENTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reelbench.studio.profile import Measure, Profile
 
 _MEASURES = {
@@ -74,60 +75,43 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
             if any(values[0] < values[-1] for values in series.values()):
                 made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
     for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
-        title = f"Questions by {facet.replace('_', ' ')}"
-        made[f"labels-{_safe(facet)}"] = bars(title, _shares(profiles, facet), n=_known(profiles, facet))
-        for profile in profiles:
+        titled, safe = facet.replace("_", " "), _safe(facet)
+        known = {profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels}
+        shares = {name: {label: found.share for label, found in labels.items()} for name, labels in known.items()}
+        # Of how many questions a profile knows the facet: what its shares are of.
+        largest = {name: max(labels.values(), key=lambda label: label.n) for name, labels in known.items()}
+        of = {name: round(100 * label.n / label.share) for name, label in largest.items()}
+        made[f"labels-{safe}"] = bars(f"Questions by {titled}", shares, n=of)
+        for name, labels in known.items():
             # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
-            known = {name: label for name, label in profile.labels.get(facet, {}).items() if label.accuracy is not None}
-            rare = sorted(known.items(), key=lambda pair: pair[1].n)
-            if rare:
+            judged = [(label, found) for label, found in labels.items() if found.accuracy is not None]
+            if rare := sorted(judged, key=lambda pair: pair[1].n):
                 rates = {
-                    "share of questions": {name: label.share for name, label in rare},
-                    "answered right": {name: label.accuracy or 0.0 for name, label in rare},
+                    "share of questions": {label: found.share for label, found in rare},
+                    "answered right": {label: found.accuracy or 0.0 for label, found in rare},
                 }
-                made[f"rates-{_safe(facet)}"] = bars(f"{profile.name}: {facet.replace('_', ' ')}, %", rates)
+                made[f"rates-{safe}"] = bars(f"{name}: {titled}, %", rates)
+    joining = set(_JOINING.split())
     for profile in profiles:
-        if terms := top_terms(profile.vocabulary):
+        words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
+        if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):
             title = f"{profile.name}: the {len(terms)} most frequent words"
             made[f"terms-{_safe(profile.name)}"] = bars(title, {"": terms}, counts=True)
-        if any(label.accuracy is not None for facet in COMPONENTS for label in profile.labels.get(facet, {}).values()):
-            made["radars"] = _radars(profile)
+        if (drawn := _radars(profile)) is not None:
+            made["radars"] = drawn
     return made
 
 
-def _radars(profile: "Profile") -> str:
-    """Draw what a model understood, by CogME's labels (Figure 3)."""
+def _radars(profile: "Profile") -> str | None:
+    """Draw what a model understood, by CogME's labels (Figure 3); None where nothing is known of it."""
     panels: dict[str, dict[str, tuple[float | None]]] = {}
     for component, names in COMPONENTS.items():
         known = profile.labels.get(component, {})
         panels[component.upper()] = {name: (known[name].accuracy if name in known else None,) for name in names}
+    if all(accuracy is None for panel in panels.values() for (accuracy,) in panel.values()):
+        return None
     return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
-
-
-def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[str, float]]:
-    return {
-        profile.name: {name: label.share for name, label in profile.labels[facet].items()}
-        for profile in profiles
-        if facet in profile.labels
-    }
-
-
-def _known(profiles: "Sequence[Profile]", facet: str) -> dict[str, int]:
-    """Return the number of questions of which each profile knows a facet: what its shares are of."""
-    largest = {
-        profile.name: max(profile.labels[facet].values(), key=lambda label: label.n)
-        for profile in profiles
-        if facet in profile.labels
-    }
-    return {name: round(100 * label.n / label.share) for name, label in largest.items()}
 
 
 def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name)
-
-
-def top_terms(vocabulary: Mapping[str, int]) -> dict[str, float]:
-    """Return the most frequent words with their numbers, without those that only join others."""
-    joining = set(_JOINING.split())
-    words = {word: n for word, n in vocabulary.items() if len(word) > 1 and word not in joining}
-    return dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS])

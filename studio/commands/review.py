@@ -14,12 +14,13 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
-from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review import KindName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reelbench.registry.strata import Labels
     from reelbench.studio.review.pages import Clips, Content, Draw
-    from reelbench.studio.review.review_kind import ReviewSummary
 
 _SHOWN = 10
 
@@ -162,26 +163,30 @@ def _content(
     name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
 ) -> "Content":
     """Return the page's content: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
-    from reelbench.studio.review import consensus, pages
-    from reelbench.studio.review.kinds import KINDS
+    from reelbench.studio.review import kinds, pages
 
     answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
     if (diagnosis is None) == (ask is KindName.NODES):
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if (graphs is None) == (ask is KindName.GRAPHS):
         raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
-    if material.consensus:
-        drawn = None
-        if diagnosis is not None:
-            drawn = partial(_nodes, name, diagnosis, data, None)
-        elif graphs is not None:
-            drawn = partial(_graphs, name, graphs, split, data, None)
-        return consensus.draw_disagreements(name, material.consensus, data, answers=answers, nodes=drawn, made=made)
+    drawn: Callable[[Draw | None], Content] | None = None
     if diagnosis is not None:
-        return _nodes(name, diagnosis, data, draw)
-    if graphs is not None:
-        return _graphs(name, graphs, split, data, draw)
-    return pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
+        drawn = partial(_nodes, name, diagnosis, data)
+    elif graphs is not None:
+        from reelbench.registry.data import loading
+        from reelbench.studio.evidence.graphs import read_graphs
+        from reelbench.studio.review.graphs import draw_graphs
+
+        located = loading.locate(name, split, data)
+        known = {graph.id: graph for graph in read_graphs(graphs)}
+        drawn = partial(draw_graphs, located.spec, located.split, located.read(), known)
+    if material.consensus:
+        every = drawn and partial(drawn, None)
+        return kinds.draw_disagreements(name, material.consensus, data, answers=answers, nodes=every, made=made)
+    if drawn is not None:
+        return drawn(draw)
+    return pages.draw_content(name, draw, kinds.KINDS[ask], split=split, data=data, answers=answers, made=made)
 
 
 @app.command()
@@ -282,16 +287,6 @@ def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -
     return nodes.draw_nodes(spec, split, attempts, draw)
 
 
-def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "Draw | None") -> "Content":
-    from reelbench.registry.data import loading
-    from reelbench.studio.evidence.graphs import read_graphs
-    from reelbench.studio.review import graphs
-
-    located = loading.locate(name, split, data)
-    known = {graph.id: graph for graph in read_graphs(path)}
-    return graphs.draw_graphs(located.spec, located.split, located.read(), known, draw)
-
-
 def _report_missing(missing: Sequence[str]) -> None:
     if missing:
         console.note(f"{number_of(len(missing), 'video')} not found: {first_of(missing, _SHOWN)}")
@@ -323,11 +318,6 @@ def summarize(
         console.write_json(summary.document())
         return
 
-    show_summary(summary)
-
-
-def show_summary(summary: "ReviewSummary") -> None:
-    """Print who has done how much, the kind's tables, and its notes."""
     for name, progress in summary.document()["progress"].items():
         total = "" if progress["total"] is None else f" of {progress['total']}"
         console.note(f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min")
@@ -347,21 +337,14 @@ def show_tables(tables: Iterable[Table]) -> None:
 
 def show_profile_difference(difference: dict[str, Any]) -> None:
     """Print what two tag files make of one result's profile."""
-    title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
-    table = console.table(title, "label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak")
+    rows = []
     for name, label in difference["labels"].items():
         weak = " and ".join(who for who in ("a", "b") if label[f"weak_{who}"])
-        table.add_row(
-            name,
-            str(label["n_a"]),
-            str(label["n_b"]),
-            number(label["a"]["value"], 1),
-            number(label["b"]["value"], 1),
-            number(label["difference"]["value"], 1),
-            interval(label["difference"]["ci95"], 1),
-            weak and f"by {weak}",
-        )
-    console.show(table)
+        values = (number(label[part]["value"], 1) for part in ("a", "b", "difference"))
+        ends = interval(label["difference"]["ci95"], 1)
+        rows.append((name, str(label["n_a"]), str(label["n_b"]), *values, ends, weak and f"by {weak}"))
+    title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
+    show_tables([Table(title, ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak"), rows)])
     console.write(
         f"mean absolute difference {number(difference['mean_absolute'], 1)} points, largest on "
         f"{difference['largest'] or '–'}; the labels' order: Spearman's rho {number(difference['spearman'])}"
@@ -370,14 +353,7 @@ def show_profile_difference(difference: dict[str, Any]) -> None:
 
 def show_annotator_tests(tests: dict[str, Any]) -> None:
     """Print whether a machine's tags may stand in for people's."""
-    table = console.table(
-        f"alternative-annotator test, epsilon {tests['epsilon']:g}",
-        "component",
-        "#winning rate",
-        "#advantage",
-        "passes",
-        "people (advantage, items)",
-    )
+    rows = []
     for component, test in tests.items():
         if component == "epsilon":
             continue
@@ -385,12 +361,8 @@ def show_annotator_tests(tests: dict[str, Any]) -> None:
             f"{Path(name).stem} ({number(person['advantage_model'])}, {person['n']})"
             for name, person in test["people"].items()
         )
-        known = test["winning_rate"] is not None
-        table.add_row(
-            component,
-            number(test["winning_rate"]),
-            number(test["advantage"]),
-            ("yes" if test["passes"] else "no") if known else "too few items",
-            people,
-        )
-    console.show(table)
+        passes = "too few items" if test["winning_rate"] is None else "yes" if test["passes"] else "no"
+        rows.append((component, number(test["winning_rate"]), number(test["advantage"]), passes, people))
+    title = f"alternative-annotator test, epsilon {tests['epsilon']:g}"
+    columns = ("component", "#winning rate", "#advantage", "passes", "people (advantage, items)")
+    show_tables([Table(title, columns, rows)])

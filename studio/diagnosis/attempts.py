@@ -14,7 +14,7 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
-from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files, right_answers
 from reelbench.studio.diagnosis.folder import CUES
 from reelbench.studio.diagnosis.tagging import Attempt
@@ -61,36 +61,13 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
 
 def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
     answer = "" if sample.prediction is None else str(sample.prediction)
-    return Attempt(
-        id=sample.id,
-        answer=answer,
-        output=answer if output is None else output,
-        # By the metric that ranks.
-        right=None if sample.reason else right_answers.is_right(spec, right_answers.score_of(spec, sample)),
-        reason=sample.reason,
-        scores=sample.scores,
-    )
+    # Right by the metric that ranks.
+    right = None if sample.reason else right_answers.is_right(spec, right_answers.score_of(spec, sample))
+    shown = answer if output is None else output
+    return Attempt(id=sample.id, answer=answer, output=shown, right=right, reason=sample.reason, scores=sample.scores)
 
 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------
-
-
-def reasoned_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
-    """Return the task by which a benchmark's (or one of its tasks') questions are asked with steps and cues.
-
-    It may be of more questions than a task that is a part of a split: which are asked, cues say.
-
-    Raises:
-        InputError: It has none.
-    """
-    known = discovery.find_task(name)
-    spec = known[0] if known else discovery.find(name)
-    split = known[1].split if known else spec.default_split
-    task = next((task for task in spec.tasks if task.reasoned and task.split == split), None)
-    if task is None:
-        having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
-        raise InputError(f"{name}: has no task that asks for steps; there are {', '.join(having)}")
-    return spec, task
 
 
 class LmmsEval:
@@ -110,7 +87,8 @@ class LmmsEval:
         """Ask nothing yet.
 
         Args:
-            name: The benchmark, or one of its tasks.
+            name: The benchmark, or one of its tasks: asked by the one task of that split that asks for steps, which
+                may be of more questions. Which are asked, cues say.
             arguments: lmms-eval's, without tasks and output folder.
             judge: Who judges the answers; None only where the benchmark needs nobody.
             note: Told one line for each thing that the user should know.
@@ -119,11 +97,17 @@ class LmmsEval:
             start: Runs lmms-eval; by default in a process for each run.
 
         Raises:
-            InputError: The arguments name what is ours to name, or a judge is needed and none is named.
+            InputError: There is no such task, the arguments name what is ours to name, or a judge is lacking.
         """
-        self.spec, self.task = reasoned_task(name)
         known = discovery.find_task(name)
+        self.spec = known[0] if known else discovery.find(name)
         self._only = dict(known[1].only) if known else {}
+        split = known[1].split if known else self.spec.default_split
+        task = next((task for task in self.spec.tasks if task.reasoned and task.split == split), None)
+        if task is None:
+            having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
+            raise InputError(f"{name}: has no task that asks for steps; there are {', '.join(having)}")
+        self.task = task
         for argument in arguments:
             if argument.partition("=")[0] in _OURS:
                 raise InputError(f"leave {argument.partition('=')[0]} out of lmms-eval's arguments: it is set for you")
@@ -132,11 +116,8 @@ class LmmsEval:
         if self.spec.judge is not None and judge is None:
             raise InputError(f"{self.spec.id}: its answers need a judge; give --judge MODEL")
         self._arguments = list(arguments)
-        self._judge = judge
-        self._note = note
+        self._judge, self._note, self._bar, self._start = judge, note, bar, start
         self._frames = frames or FrameSampling.from_environment()
-        self._bar = bar
-        self._start = start
 
     @property
     def about(self) -> dict[str, Any]:
@@ -174,13 +155,12 @@ class LmmsEval:
             # What a run left that was cut short is no part of this one.
             shutil.rmtree(output, ignore_errors=True)
             arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
-            environ = {settings.CUES.name: str((run / CUES).absolute())}
             process.run(
                 arguments,
                 output,
                 self._frames,
                 self._note,
-                environ=environ,
+                environ={settings.CUES.name: str((run / CUES).absolute())},
                 kept_open=(lock,),
                 stdout=_STDERR,
                 start=self._start,
@@ -188,15 +168,11 @@ class LmmsEval:
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
-        return self._judged(logged, run)
-
-    def _judged(self, logged: LoggedTask, run: Path) -> list[Attempt]:
         items = logged_items(logged.samples).items
         data = data_name(read_json(logged.results), logged)
         items += media_missing(data, {item.id for item in items}, self._note)
-        samples = self._scored(items, run)
         raw = raw_replies(logged.samples)
-        return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
+        return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in self._scored(items, run)]
 
     def _scored(self, items: Sequence[Item], run: Path) -> list[Sample]:
         if self._judge is None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from reelbench.llm import loop
 from reelbench.llm.material import PromptFiles
-from reelbench.llm.reading import UnreadableError, last_dictionary
+from reelbench.llm.reading import UnreadableError
 from reelbench.llm.retry_cursor import PENDING
 from reelbench.llm.runner import Runner, pending_shown
 from reelbench.registry.errors import PendingError, ReelbenchError
@@ -17,7 +17,7 @@ from reelbench.registry.files import write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.diagnosis import models
-from reelbench.studio.diagnosis.models import COMES_BACK, RoleModels
+from reelbench.studio.diagnosis.models import COMES_BACK, TOLD, RoleModels, whole_object
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, read_nodes, statistics
@@ -53,16 +53,16 @@ def make(questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Sho
     Raises:
         ReelbenchError: Some replies can't be had now; those that came are kept.
     """
-    return loop.run(_make(questions, asked, progress))
 
+    async def graphs() -> tuple[list[Graph | str], models.Spent]:
+        async with asked.asked([models.GRAPH]) as askers:
+            asker = askers[models.GRAPH]
+            made = await Runner([asker], progress).results(questions, lambda q: graph_of(q, asker, asked.prompts))
+            return made, models.spent(askers)
 
-async def _make(questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show) -> GraphSet:
-    made = GraphSet()
-    async with asked.asked([models.GRAPH]) as askers:
-        asker = askers[models.GRAPH]
-        graphs = await Runner([asker], progress).results(questions, lambda q: graph_of(q, asker, asked.prompts))
-        made.spent = models.spent(askers)
-    for question, graph in zip(questions, graphs, strict=True):
+    found, spent = loop.run(graphs())
+    made = GraphSet(spent=spent)
+    for question, graph in zip(questions, found, strict=True):
         if isinstance(graph, Graph):
             made.graphs[question.id] = graph
         else:
@@ -75,12 +75,9 @@ async def graph_of(question: ReasonedQuestion, asker: "Asker", prompts: PromptFi
     """Return the graph of a question's steps, or the reason why there is none."""
 
     def read(reply: str) -> Graph:
-        value = last_dictionary(reply)
-        if value is None:
-            raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
-        nodes, problems = read_nodes(value)
+        nodes, problems = read_nodes(whole_object(reply))
         if problems:
-            raise UnreadableError("; ".join(problems[:_TOLD]))
+            raise UnreadableError("; ".join(problems[:TOLD]))
         return Graph(id=question.id, nodes=tuple(nodes))
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
@@ -112,12 +109,8 @@ def write(
 ) -> dict[str, Any]:
     """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
 
-    Args:
-        folder: Made if needed.
-        graphs: One per question.
-        questions: Theirs, for figures by locale and for the warning that needs the answer.
-        lacking: Question for which a model gave no graph -> why.
-        asked: Which models made them and by which prompts, where they were made here.
+    `questions` are the graphs', for figures by locale and for the warning that needs the answer; `lacking` says for
+    which a model gave none, and why; `asked` which models made them and by which prompts, where they were made here.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}

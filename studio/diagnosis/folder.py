@@ -13,12 +13,13 @@ Hinted answers and their scores are nowhere else.
 import fcntl
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, RootModel
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
 from reelbench.studio.diagnosis.evidence import GRAPHS, write_graphs
@@ -45,7 +46,9 @@ class _Asked(BaseModel):
     completion_tokens: int
 
 
-_ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
+class _AskedByRole(RootModel[dict[str, _Asked]]):
+    pass
+
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
@@ -151,11 +154,7 @@ class Folder:
         spent = []
         for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
             document = read_json(path)
-            try:
-                _ASKED_SHAPE.validate_python(document)
-            except ValidationError as error:
-                raise InputError(f"{path}, {first_wrong_field(error)}") from None
-            spent.append(document)
+            checked(_AskedByRole, document, str(path))
         return spent
 
     def run(self, number: int, run: int) -> Path:
@@ -165,18 +164,13 @@ class Folder:
     def answers(self, number: int) -> dict[str, Attempt]:
         """Return a round's attempts by question; of a question that was asked again, the last one."""
         attempts: dict[str, Attempt] = {}
-        run = 1
-        while (path := self.run(number, run) / ANSWERS).is_file():
-            attempts |= {attempt.id: attempt for attempt in _records(path, Attempt)}
-            run += 1
+        for run in range(1, self.runs(number) + 1):
+            attempts |= {attempt.id: attempt for attempt in _records(self.run(number, run) / ANSWERS, Attempt)}
         return attempts
 
-    def next_run(self, number: int) -> Path:
-        """Return the folder of a round's first run that has not ended."""
-        run = 1
-        while (self.run(number, run) / ANSWERS).is_file():
-            run += 1
-        return self.run(number, run)
+    def runs(self, number: int) -> int:
+        """Return the number of a round's runs that have ended."""
+        return next(run for run in count() if not (self.run(number, run + 1) / ANSWERS).is_file())
 
     def _round(self, number: int) -> Path:
         return self.path / "rounds" / str(number)
@@ -192,13 +186,7 @@ def _lines(records: Iterable[BaseModel]) -> Iterator[dict[str, Any]]:
 
 
 def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
-    records = []
-    for number, line in read_jsonl(path):
-        try:
-            records.append(model.model_validate(line))
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
-    return records
+    return [checked(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
 
 
 def judged(folder: Folder) -> list[Judged]:
@@ -213,27 +201,17 @@ def judged(folder: Folder) -> list[Judged]:
     attempts = {number: folder.answers(number) for number in {record.round for record in records}}
     order = {key: place for place, key in enumerate(questions)}
     cues: dict[str, str] = {}
-    attempts_judged = []
+    found = []
     for record in sorted(records, key=lambda record: (order[record.id], record.round)):
         labels = {key: tag.label or tag.status for key, tag in record.nodes.items() if tag.settled == record.round}
         attempt = attempts[record.round].get(record.id)
         if labels and attempt is not None:
             if record.id not in graphs:
                 raise InputError(f"{folder.path / GRAPHS}: lacks {record.id[:60]!r}, whose nodes were tagged")
-            question = questions[record.id]
-            texts = {"question": question.question, "answer": question.answer, "notes": question.steps}
-            attempts_judged.append(
-                Judged(
-                    question=record.id,
-                    video=question.video,
-                    language=question.language,
-                    texts=texts,
-                    round=record.round,
-                    cue=cues.get(record.id, ""),
-                    output=attempt.output,
-                    graph=graphs[record.id],
-                    labels=labels,
-                )
+            asked, graph, cue = questions[record.id], graphs[record.id], cues.get(record.id, "")
+            texts = {"question": asked.question, "answer": asked.answer, "notes": asked.steps}
+            found.append(
+                Judged(asked.id, asked.video, asked.language, texts, record.round, cue, attempt.output, graph, labels)
             )
         cues[record.id] = record.cue or ""
-    return attempts_judged
+    return found

@@ -45,29 +45,22 @@ came, judged; called again for a run that did not end."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is diagnosed, and how.
-
-    Attributes:
-        questions: All that may be asked.
-        graphs: Known evidence by question; where it is missing it is made, for questions that are lost.
-        models: Who is asked.
-        about: What else the folder's `diagnosis.json` says.
-        votes: Replies of the tagger per attempt.
-        rounds: Most rounds.
-        right: Whether right answers are tagged too, to be counted apart.
-        skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
-            the next call.
-        progress: Draws a bar.
-    """
+    """What is diagnosed, and how."""
 
     questions: Sequence[ReasonedQuestion]
+    """All that may be asked."""
     graphs: Mapping[str, Graph]
+    """Known evidence by question; where it is missing it is made, for questions that are lost."""
     models: RoleModels
     about: Mapping[str, Any]
+    """What else the folder's `diagnosis.json` says."""
     votes: int = VOTES
+    """Replies of the tagger per attempt."""
     rounds: int = ROUNDS
     right: bool = False
+    """Whether right answers are tagged too, to be counted apart."""
     skip_failed: bool = False
+    """Whether a question ends where the model, or the tagger, failed on it; else the next call asks it again."""
     progress: Bar = no_bar
 
 
@@ -114,9 +107,6 @@ def _settings(plan: Plan) -> dict[str, Any]:
     }
 
 
-# --- the model under test -------------------------------------------------------------------------------------------
-
-
 def _answered(
     folder: Folder, number: int, cues: Mapping[str, str], plan: Plan, answer: Callable[[Path], Sequence[Attempt]]
 ) -> dict[str, Attempt]:
@@ -124,7 +114,7 @@ def _answered(
     attempts = folder.answers(number)
     lacking = _lacking(number, cues, attempts)
     if lacking and not (attempts and plan.skip_failed):
-        run = folder.next_run(number)
+        run = folder.run(number, folder.runs(number) + 1)
         write_jsonl(run / CUES, ({"id": key, "cue": cues[key]} for key in lacking))
         keep_answers(run, answer(run))
         attempts = folder.answers(number)
@@ -145,9 +135,6 @@ def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attemp
     return [key for key in cues if (attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1)]
 
 
-# --- a round --------------------------------------------------------------------------------------------------------
-
-
 def _round(
     folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
 ) -> list[Round]:
@@ -160,65 +147,51 @@ def _round(
     ]
     tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
     with plan.progress(f"round {number}", len(tagged)) as show:
-        spent = loop.run(tagging.run(tagged, show))
+        records, spent = loop.run(tagging.run(tagged, show))
     if not plan.skip_failed:
         check_answered(tagging.lacking.values(), "questions")
     if number == 1:
         folder.keep_questions(tagging.questions[key] for key in attempts)
         folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
-    records = [tagging.records[attempt.id] for attempt in tagged]
     folder.end(number, records, spent)
     return records
 
 
 class _Tagging:
-    """One round's tagging: fills `records`, `graphs` and, where a reply can't be had, `lacking`, by question."""
+    """One round's tagging: fills `graphs` and, where a reply can't be had, `lacking`, by question."""
 
     def __init__(self, plan: Plan, history: Mapping[str, Sequence[Round]], graphs: dict[str, Graph]) -> None:
         self.questions = {question.id: question for question in plan.questions}
         self.graphs = graphs
-        self.records: dict[str, Round] = {}
         self.lacking: dict[str, str] = {}
         self._plan = plan
         self._history = history
         self._askers: Mapping[str, Asker] = {}
 
-    async def run(self, attempts: Sequence[Attempt], show: Show) -> Spent:
+    async def run(self, attempts: Sequence[Attempt], show: Show) -> tuple[list[Round], Spent]:
         async with self._plan.models.asked(ROLES) as self._askers:
             records = await Runner(self._askers.values(), show).results(attempts, self._record)
-            self.records = {record.id: record for record in records}
-            return spent(self._askers)
+            return records, spent(self._askers)
 
     async def _record(self, attempt: Attempt) -> Round:
-        key = attempt.id
+        key, plan, history = attempt.id, self._plan, self._history.get(attempt.id, ())
         if attempt.reason in _ENDS:
             return self._ended(key, _ENDS[str(attempt.reason)])
         if key not in self.graphs:
-            graph = await graph_of(self.questions[key], self._askers[GRAPH], self._plan.models.prompts)
+            graph = await graph_of(self.questions[key], self._askers[GRAPH], plan.models.prompts)
             if isinstance(graph, str):
                 if graph != GRAPH_INVALID:
                     self.lacking[key] = graph
                 return self._ended(key, "graph_invalid")
             self.graphs[key] = graph
-        if attempt.right is None or (attempt.right and not self._plan.right):
+        if attempt.right is None or (attempt.right and not plan.right):
             return self._ended(key, "answer_right" if attempt.right else "unjudged")
-        history = self._history.get(key, ())
-        tagged = await tag(
-            self.questions[key],
-            self.graphs[key],
-            history,
-            attempt,
-            self._askers,
-            prompts=self._plan.models.prompts,
-            votes=self._plan.votes,
-        )
+        asked, graph, right = self.questions[key], self.graphs[key], attempt.right is True
+        tagged = await tag(asked, graph, history, attempt, self._askers, prompts=plan.models.prompts, votes=plan.votes)
         if tagged.lacking is not None:
             self.lacking[key] = tagged.lacking
             return self._ended(key, "tagger_unavailable")
-        right = attempt.right is True
-        return advance(
-            self.graphs[key], history, tagged.votes, answer_right=right, rounds=self._plan.rounds, cues=tagged.cues
-        )
+        return advance(graph, history, tagged.votes, answer_right=right, rounds=plan.rounds, cues=tagged.cues)
 
     def _ended(self, key: str, reason: Stop) -> Round:
         history = self._history.get(key, ())

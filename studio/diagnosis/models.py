@@ -11,6 +11,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
+from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.llm.retry_cursor import BUDGET, PENDING, REFUSED, UNAVAILABLE
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
@@ -41,6 +42,17 @@ def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
     return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
 
 
+TOLD = 5  # problems of a reply that are told to the model
+
+
+def whole_object(reply: str) -> dict[Any, Any]:
+    """Return the object that a reply ends in; UnreadableError where there is none."""
+    value = last_dictionary(reply)
+    if value is None:
+        raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class RoleModels:
     """Which model plays which role, what all of them may spend together, and what they are told."""
@@ -49,11 +61,6 @@ class RoleModels:
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
     prompts: PromptFiles = field(default_factory=prompts_of)
-
-    @property
-    def concurrency(self) -> int:
-        """Maximum concurrent calls, at any server."""
-        return max(options.concurrency for options in self.options.values())
 
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:

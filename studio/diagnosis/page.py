@@ -4,6 +4,7 @@ The data stand as JSON in the page; a graph is drawn when its question is looked
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -32,13 +33,7 @@ _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later w
 
 
 def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Path) -> None:
-    """Write the page of one diagnosis, or of several side by side.
-
-    Args:
-        folders: The diagnoses.
-        figures: Each one's, as `report.figures` computes them.
-        out: The page's file.
-    """
+    """Write the page of one diagnosis, or of several side by side, each with its `report.figures`."""
     settings = [folder.settings() for folder in folders]
     names = [str(each.get("benchmark")) for each in settings]
     first = discovery.specs().get(names[0])
@@ -46,9 +41,18 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
     for place, folder in enumerate(folders):
         spec = discovery.specs().get(names[place])
         library = spec and Library(spec, str(settings[place].get("split") or spec.default_split))
-        for question, rounds in _diagnosed(folder):
-            entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
-            entry["diagnoses"][place] = rounds
+        graphs, records, cues = folder.graphs, folder.rounds(), dict[str, str | None]()
+        attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+        rounds: dict[str, list[dict[str, Any]]] = {}
+        for record in records:
+            attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
+            drawn = _round(record, attempt, graphs.get(record.id), cues.get(record.id))
+            rounds.setdefault(record.id, []).append(drawn)
+            cues[record.id] = record.cue
+        for question in folder.questions:
+            if question.id in rounds:
+                entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
+                entry["diagnoses"][place] = rounds[question.id]
     data = {
         "diagnoses": [
             {"name": folder.path.absolute().name, "settings": setting, "figures": each}
@@ -70,38 +74,17 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
     write_text(out, page)
 
 
-def _diagnosed(folder: Folder) -> list[tuple[ReasonedQuestion, list[dict[str, Any]]]]:
-    graphs = folder.graphs
-    records = folder.rounds()
-    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
-    rounds: dict[str, list[dict[str, Any]]] = {}
-    cues: dict[str, str | None] = {}
-    for record in records:
-        attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
-        graph = graphs.get(record.id)
-        rounds.setdefault(record.id, []).append(_round(record, attempt, graph, cues.get(record.id)))
-        cues[record.id] = record.cue
-    return [(question, rounds[question.id]) for question in folder.questions if question.id in rounds]
-
-
 def _question(question: ReasonedQuestion, library: Library | None, page: Path, diagnoses: int) -> dict[str, Any]:
+    path = None  # the video's, where it is here
+    if library is not None and question.video:
+        with suppress(MediaError, KeyError):
+            path = library.clip({"id": question.id, "video": question.video})
     return {
         **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
         "locale": question.group,
-        "video": _video(question, library, page),
+        "video": None if path is None else address(path, page),
         "diagnoses": [None] * diagnoses,
     }
-
-
-def _video(question: ReasonedQuestion, library: Library | None, page: Path) -> str | None:
-    """Return the address of a question's video; None where it is not here."""
-    if library is None or not question.video:
-        return None
-    try:
-        path = library.clip({"id": question.id, "video": question.video})
-    except (MediaError, KeyError):
-        return None
-    return None if path is None else address(path, page)
 
 
 def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:

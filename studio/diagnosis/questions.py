@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
@@ -70,7 +70,9 @@ def read(
         rows = [(f"{name}: {row['id']}", _reasoned(row)) for row in located.read() if steps(row)]
     questions: dict[str, ReasonedQuestion] = {}
     for where, row in rows:
-        question = _question(row, where)
+        if not isinstance(row, Mapping):
+            raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
+        question = checked(ReasonedQuestion, row, where)
         if question.id in questions:
             raise InputError(f"{where}: the id {question.id!r} is there already; keep one of them")
         questions[question.id] = question
@@ -87,12 +89,3 @@ def _reasoned(row: Row) -> dict[str, Any]:
         asked["question"] = "\n".join([row["question"], *lettered])
         asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
     return asked
-
-
-def _question(row: object, where: str) -> ReasonedQuestion:
-    if not isinstance(row, Mapping):
-        raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
-    try:
-        return ReasonedQuestion.model_validate(row)
-    except ValidationError as error:
-        raise InputError(f"{where}, {first_wrong_field(error)}") from None

@@ -3,6 +3,7 @@
 And two diagnoses held against each other: two taggers of the same answers, or two models (supplement, D.3).
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -192,13 +193,13 @@ def _later(errors: Sequence[_Error]) -> dict[str, Any]:
 
 def _nodes(ends: Iterable[Round]) -> dict[str, Any]:
     tags: list[NodeTag] = [tag for record in ends for tag in record.nodes.values()]
-    statuses = Counter(tag.status for tag in tags)
+    statuses, later = Counter(tag.status for tag in tags), Counter(tag.later for tag in tags)
     evaluated = sum(tag.settled is not None for tag in tags)
     return {
         **{status: statuses[status] for status in get_args(Status)},
-        "hint_ignored": sum(tag.later == "hint_ignored" for tag in tags),
-        "recovered": sum(tag.later == "recovered" for tag in tags),
-        "divergent_share": statuses[_DIVERGENT] / evaluated if evaluated else None,
+        "hint_ignored": later["hint_ignored"],
+        "recovered": later["recovered"],
+        "divergent_share": statuses["divergent"] / evaluated if evaluated else None,
     }
 
 
@@ -219,9 +220,8 @@ def _consensus(records: Iterable[Round], questions: dict[str, ReasonedQuestion])
 def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, Any]:
     """Return the differences of stated times where the evidence was found and its time is critical.
 
-    Returns:
-        `compared`: votes on such nodes where both have a time; `beyond`: seconds -> how many of them are off by more
-        (a label rests on 5, Fig. 6).
+    `compared` counts votes on such nodes where both have a time, `beyond` how many of them are off by more than so many
+    seconds (a label rests on 5, Fig. 6).
     """
     off = [
         seconds
@@ -257,9 +257,6 @@ def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
     }
 
 
-# --- who was asked --------------------------------------------------------------------------------------------------
-
-
 def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
     """Add up what asking came to, by role."""
     models: dict[str, dict[str, Any]] = {}
@@ -272,9 +269,8 @@ def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
     return models
 
 
-_NODES = ((1, 2), (3, 4), (5, 6), (7, 9), (10, None))
-_DEPTHS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, None))
-_Bins = Sequence[tuple[int, int | None]]
+_NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}
+_DEPTHS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
 
 
 def by_size(
@@ -282,24 +278,22 @@ def by_size(
 ) -> dict[str, Any] | None:
     """Return the share of right answers by number of nodes and by depth (edges of the longest path).
 
-    Returns:
-        `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all
-        judged answers have a graph, the right ones too: those of lost questions alone have no share to tell.
+    `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all judged
+    answers have a graph, the right ones too: those of lost questions alone have no share to tell.
     """
     judged = [attempt for attempt in attempts if attempt.right is not None]
     if not judged or not all(attempt.id in graphs and attempt.id in questions for attempt in judged):
         return None
-    sizes: dict[str, tuple[_Bins, Callable[[Graph], int]]] = {
+    sizes: dict[str, tuple[dict[str, float], Callable[[Graph], int]]] = {
         "nodes": (_NODES, lambda graph: len(graph.nodes)),
         "depth": (_DEPTHS, lambda graph: max(graph.depths.values())),
     }
     rates: dict[str, Any] = {}
     for name, (bins, size) in sizes.items():
-        groups: dict[str, list[Attempt]] = {_in_words(bounds): [] for bounds in bins}
+        groups: dict[str, list[Attempt]] = {label: [] for label in bins}
         for attempt in judged:
-            groups[
-                _in_words(next((low, high) for low, high in bins if high is None or size(graphs[attempt.id]) <= high))
-            ].append(attempt)
+            fits = next(label for label, most in bins.items() if size(graphs[attempt.id]) <= most)
+            groups[fits].append(attempt)
         rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
     return rates
 
@@ -307,12 +301,9 @@ def by_size(
 def by_skill(
     attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], errors: Iterable[tuple[str, Label]]
 ) -> dict[str, Any]:
-    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors found in its questions, each over the questions.
+    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors (question, label) in its questions, over these.
 
-    Args:
-        attempts: First answers.
-        questions: Of all of them; answers to others are left out.
-        errors: (question, label) of each error.
+    First answers to other questions than these are left out.
     """
     asked: dict[str, list[Attempt]] = {}
     for attempt in attempts:
@@ -333,22 +324,11 @@ def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]
     return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
 
 
-def _in_words(bounds: tuple[int, int | None]) -> str:
-    low, high = bounds
-    return f"{low} and more" if high is None else str(low) if low == high else f"{low}–{high}"
-
-
 def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
     """Return the agreement of two diagnoses on nodes of the same graphs, in the questions that both lost.
 
-    Args:
-        first: One of them.
-        second: The other.
-        number: Take what this round found alone; None: all rounds.
-
-    Returns:
-        `nodes` that both evaluated, the share on which both have the same status and label (`same`), and Cohen's
-        `kappa` (None where it is undefined).
+    Of round `number` alone, or of all rounds: `nodes` that both evaluated, the share on which both have the same status
+    and label (`same`), and Cohen's `kappa` (None where it is undefined).
     """
     lost, shared = _both_lost(first, second)
     graphs = [first.graphs, second.graphs]
@@ -372,9 +352,8 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
 def differences(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
     """Return the differences of the shares of errors in the questions that both lost; arguments as of `agreement`.
 
-    Returns:
-        `questions` that both lost, and `shares`: label, and `perception` -> its share of `a`'s errors in them and of
-        `b`'s, their `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
+    `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them and of `b`'s, their
+    `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
     """
     lost, shared = _both_lost(first, second)
     clusters = {question.id: question.cluster for question in first.questions}

@@ -9,10 +9,18 @@ from pydantic import BaseModel, ConfigDict
 
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import PromptFiles
-from reelbench.llm.reading import UnreadableError, last_dictionary
+from reelbench.llm.reading import UnreadableError
 from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
-from reelbench.studio.diagnosis.models import COMES_BACK, TAG_PROMPT, TAGGER, TRANSLATE_PROMPT, TRANSLATOR
+from reelbench.studio.diagnosis.models import (
+    COMES_BACK,
+    TAG_PROMPT,
+    TAGGER,
+    TOLD,
+    TRANSLATE_PROMPT,
+    TRANSLATOR,
+    whole_object,
+)
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graphs import Graph, printed_map
@@ -28,35 +36,28 @@ Vote = Mapping[str, NodeVerdict] | None
 
 
 class Attempt(BaseModel):
-    """What a model made of a question.
-
-    Attributes:
-        id: The question's.
-        answer: The answer alone.
-        output: All that the model wrote.
-        right: Whether the judge gave the answer its full score; None where nothing judged it.
-        reason: Why there is no answer or no judgement, or None.
-        scores: The judge's.
-    """
+    """What a model made of a question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     answer: str = ""
+    """The answer alone."""
     output: str = ""
+    """All that the model wrote."""
     right: bool | None = None
+    """Whether the judge gave the answer its full score; None where nothing judged it."""
     reason: str | None = None
+    """Why there is no answer or no judgement."""
     scores: dict[str, float] = {}
+    """The judge's."""
 
 
 @dataclass(frozen=True, slots=True)
 class TagVotes:
-    """The votes on one attempt.
+    """The votes on one attempt, and the cue that each brings for the next one, where the prompt asks for one.
 
-    Attributes:
-        votes: What each says.
-        cues: The cue that each brings for the next attempt, where the prompt asks for one.
-        lacking: Why some could not be had, which is not that they could not be read.
+    `lacking` is why some could not be had, which is not that they could not be read.
     """
 
     votes: list[Vote]
@@ -74,42 +75,40 @@ async def tag(
     prompts: PromptFiles,
     votes: int = VOTES,
 ) -> TagVotes:
-    """Ask for the votes on an attempt.
-
-    Args:
-        question: The question.
-        graph: Its evidence.
-        history: Its rounds so far; the last one's cue is what the attempt was told.
-        attempt: What is tagged.
-        askers: Of the roles `tagger` and `translator`.
-        prompts: What they are told.
-        votes: Replies asked for.
-    """
+    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told."""
     texts = (question.question, question.answer, attempt.answer)
     english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
     asked = to_judge(graph, history)
-    material = [
-        *zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True),
-        ("cues", (history[-1].cue if history else None) or "none"),
-        ("output", attempt.output),
-        ("graph", _graph(graph, history, asked)),
-        ("notes", question.steps),
+    corrected = {record.corrects for record in history}
+    # The whole graph: what the tagger is asked about, and what is known to the model by now.
+    nodes = [
+        {
+            **graph.by_id[key].model_dump(mode="json"),
+            "asked": key in asked,
+            "established": key not in asked or key in corrected,
+        }
+        for key in graph.order
     ]
+    material = {
+        **dict(zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True)),
+        "cues": (history[-1].cue if history else None) or "none",
+        "output": attempt.output,
+        "graph": json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1),
+        "notes": question.steps,
+    }
     lacking = next((reason for _, reason in english if reason is not None), None)
     if lacking is not None:
         return TagVotes([], lacking=lacking)
 
     def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
-        value = last_dictionary(reply)
-        if value is None:
-            raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+        value = whole_object(reply)
         verdicts, problems = read_findings(value, graph, asked)
         if problems:
-            raise UnreadableError("; ".join(problems[:_TOLD]))
+            raise UnreadableError("; ".join(problems[:TOLD]))
         return verdicts, read_cue(value)
 
-    parts = {**_as_printed(dict(material)), "evidence_graph_json": printed_map(graph)}
-    messages = prompts.messages(TAG_PROMPT, material, parts=parts)
+    parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
+    messages = prompts.messages(TAG_PROMPT, list(material.items()), parts=parts)
     replies = await asyncio.gather(
         *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
     )
@@ -129,28 +128,12 @@ async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles)
     return asked.value or text, asked.reason
 
 
-def _as_printed(material: Mapping[str, str]) -> dict[str, str]:
-    """Return the material under the names of the places in the paper's prompt (Fig. 7)."""
-    names = {
-        "question_english": "question",
-        "additional_cues": "cues",
-        "ground_truth_answer_english": "answer",
-        "model_prediction_english": "prediction",
-        "model_output_thoughts": "output",
-        "human_reasoning": "notes",
-    }
-    return {place: material[tag] for place, tag in names.items()}
-
-
-def _graph(graph: Graph, history: Sequence[Round], asked: Sequence[str]) -> str:
-    """Return the whole graph for the tagger: what it is asked about, and what is known to the model by now."""
-    corrected = {record.corrects for record in history}
-    nodes = [
-        {
-            **graph.by_id[key].model_dump(mode="json"),
-            "asked": key in asked,
-            "established": key not in asked or key in corrected,
-        }
-        for key in graph.order
-    ]
-    return json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1)
+_PRINTED = {
+    "question_english": "question",
+    "additional_cues": "cues",
+    "ground_truth_answer_english": "answer",
+    "model_prediction_english": "prediction",
+    "model_output_thoughts": "output",
+    "human_reasoning": "notes",
+}
+"""Place in the paper's prompt (Fig. 7) -> the material that stands there."""

@@ -19,8 +19,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from reelbench.registry.values import is_array, is_object
-from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE, read_windows, seconds_apart
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_windows, seconds_apart
 
 Label = Literal[
     "Temporal Localization",
@@ -80,28 +79,22 @@ class OtherPath(BaseModel):
 
 
 class Finding(BaseModel):
-    """What a tagger says of one node; keys that are not asked for are passed over.
-
-    Attributes:
-        id: The node's.
-        found: Whether the model's words hold the node's evidence.
-        other_path: Where the model took another way from here.
-        time_critical: Whether the answer depends on the node's time.
-        model_time: The time that the model names for it, or `N/A`.
-        cause: The first cause that fits the model's first mistake, where something is wrong.
-        causes: All causes that apply.
-        why: The tagger's reason.
-    """
+    """What a tagger says of one node; keys that are not asked for are passed over."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     found: Literal["yes", "partial", "no"]
+    """Whether the model's words hold the node's evidence."""
     other_path: OtherPath | None = None
     time_critical: bool = False
+    """Whether the answer depends on the node's time."""
     model_time: str = NOT_APPLICABLE
+    """The time that the model names for it."""
     cause: Cause | None = None
+    """The first cause that fits the model's first mistake, where something is wrong."""
     causes: tuple[Cause, ...] = ()
+    """All causes that apply."""
     why: str = ""
 
     @field_validator("cause", mode="before")
@@ -127,15 +120,7 @@ class Finding(BaseModel):
 class NodeVerdict(BaseModel):
     """What one vote says of a node whose parents are known; a wrong one has a label.
 
-    Attributes:
-        status: What follows from what the tagger found.
-        label: The error's.
-        sub_cause: Of a Reasoning error.
-        by_order: The label by the other reading, of the earliest cause; None where that isn't known.
-        found: As the tagger said, and so are the rest, for whoever would decide again; None where it didn't say.
-        time_critical: Whether the answer depends on the node's time.
-        model_time: The time that the model names for it, where it names one.
-        why: The tagger's reason.
+    From `found` on it is as the tagger said, for whoever would decide again; None where it didn't say.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -143,7 +128,9 @@ class NodeVerdict(BaseModel):
     status: Literal["right", "wrong", "divergent"]
     label: Label | None = None
     sub_cause: SubCause | None = None
+    """Of a Reasoning error."""
     by_order: Label | None = None
+    """The label by the other reading, of the earliest cause; None where that isn't known."""
     found: Literal["yes", "partial", "no"] | None = None
     time_critical: bool | None = None
     model_time: str | None = None
@@ -191,11 +178,8 @@ def seconds_off(model_time: str | None, node: Node) -> float | None:
 def read_findings(value: object, graph: Graph, asked: Sequence[str]) -> tuple[dict[str, NodeVerdict], list[str]]:
     """Read a tagger's decoded reply -> (node id -> verdict, what is wrong, a line each).
 
-    Args:
-        value: The reply: `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}`
-            (Fig. 7), where a node that is `undetermined` has no verdict.
-        graph: The question's graph.
-        asked: Nodes that it must judge (`isolation.to_judge`); others it may.
+    It is `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}` (Fig. 7), where a
+    node that is `undetermined` has no verdict. Nodes that are `asked` it must judge, others it may.
     """
     if is_object(value) and is_object(value.get("solution_graph")):
         return _read_solution(value["solution_graph"], graph, asked)

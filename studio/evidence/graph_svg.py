@@ -7,14 +7,12 @@ labels in which nothing means anything. In SVG: a column per depth, arrows from 
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from statistics import fmean
 
 from reelbench.pages.svg import INK, SOFT, framed, text
 from reelbench.registry.files import valid_text
-from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 _DOT_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 # They would reorder what stands after them; the marks that only help (LRM, RLM, joiners) stay.
@@ -23,22 +21,25 @@ _DIRECTION = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 def to_dot(graph: Graph) -> str:
     """Return the graph in Graphviz's DOT language, from left to right."""
-    lines = [f'digraph "{_dot(graph.id)}" {{', "  rankdir=LR;", '  node [shape=box, style=rounded, fontname="sans"];']
-    for name, node in _named(graph).items():
-        label = "\\n".join(_dot(line) for line in _label(node))
-        lines.append(f'  {name} [label="{label}"];')
-    lines += [f"  {parent} -> {child};" for parent, child in _edges(graph)]
-    return "\n".join([*lines, "}"]) + "\n"
+    named, edges = _named(graph)
+    lines = [
+        f'digraph "{one_line(graph.id).translate(_DOT_ESCAPES)}" {{',
+        "  rankdir=LR;",
+        '  node [shape=box, style=rounded, fontname="sans"];',
+    ]
+    for name, label in named.items():
+        escaped = "\\n".join(line.translate(_DOT_ESCAPES) for line in label)
+        lines.append(f'  {name} [label="{escaped}"];')
+    return "\n".join([*lines, *(f"  {parent} -> {child};" for parent, child in edges), "}"]) + "\n"
 
 
 def to_mermaid(graph: Graph) -> str:
     """Return the graph as a Mermaid flow chart, from left to right; GitHub draws it in Markdown."""
+    named, edges = _named(graph)
     lines = ["flowchart LR"]
-    for name, node in _named(graph).items():
-        label = "<br/>".join(_mermaid(line) for line in _label(node))
-        lines.append(f'  {name}["{label}"]')
-    lines += [f"  {parent} --> {child}" for parent, child in _edges(graph)]
-    return "\n".join(lines) + "\n"
+    for name, label in named.items():
+        lines.append(f'  {name}["{"<br/>".join(map(_mermaid, label))}"]')
+    return "\n".join([*lines, *(f"  {parent} --> {child}" for parent, child in edges)]) + "\n"
 
 
 def one_line(text: str) -> str:
@@ -48,26 +49,16 @@ def one_line(text: str) -> str:
     return " ".join(kept.split())
 
 
-def _named(graph: Graph) -> dict[str, Node]:
-    return {f"n{number}": node for number, node in enumerate(graph.nodes)}
-
-
-def _edges(graph: Graph) -> list[tuple[str, str]]:
-    names = {node.id: name for name, node in _named(graph).items()}
-    return [(names[parent], names[node.id]) for node in graph.nodes for parent in node.parents]
+def _named(graph: Graph) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+    """Return the lines of each node by a name of ours, and the edges between these names."""
+    names = {node.id: f"n{number}" for number, node in enumerate(graph.nodes)}
+    edges = [(names[parent], names[node.id]) for node in graph.nodes for parent in node.parents]
+    return {names[node.id]: [one_line(heading(node)), one_line(node.evidence)] for node in graph.nodes}, edges
 
 
 def heading(node: Node) -> str:
     """Return a node's name, and its time where it has one."""
     return node.id if node.timestamp == NOT_APPLICABLE else f"{node.id} · {node.timestamp}"
-
-
-def _label(node: Node) -> list[str]:
-    return [one_line(heading(node)), one_line(node.evidence)]
-
-
-def _dot(text: str) -> str:
-    return one_line(text).translate(_DOT_ESCAPES)
 
 
 def _mermaid(text: str) -> str:
@@ -129,20 +120,17 @@ def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
     for column, layer in enumerate(graph.layers):
         sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
         sources |= {key: (key,) for key in before if reach[key] > column}
-        order = sorted(sources, key=partial(_mean_height, sources, before))
+        # By the mean height of what a node comes from.
+        means = {key: fmean(map(before.__getitem__, come)) if come else 0.0 for key, come in sources.items()}
         y = float(_TOP)
         middles: dict[str, float] = {}
-        for key in order:
+        for key in sorted(sources, key=means.__getitem__):
             height = boxes[key].height if graph.depths[key] == column else _LANE
             middles[key] = y + height / 2
             y += height + _DOWN
         layout.append(middles)
         before = middles
     return layout
-
-
-def _mean_height(sources: Mapping[str, Sequence[str]], heights: Mapping[str, float], key: str) -> float:
-    return fmean(heights[source] for source in sources[key]) if sources[key] else 0.0
 
 
 def _drawn(box: _Box, x: float, middle: float) -> str:

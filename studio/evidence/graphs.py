@@ -6,7 +6,9 @@ what is wrong with it, `read_graphs` turns the latter into an error, and whoever
 """
 
 import json
+import re
 import statistics as descriptive
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -19,9 +21,56 @@ from pydantic import BaseModel, ConfigDict
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.languages import ascii_digits, ascii_signs
 from reelbench.registry.values import is_array, is_object, is_whole
 from reelbench.scoring.exact_match import normalize
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE, Window, read_windows
+
+NOT_APPLICABLE = "N/A"
+"""What stands where a piece of evidence has no time."""
+
+Window = tuple[float, float]
+"""Start and end in seconds; equal for one moment."""
+
+_NONE = frozenset({"", "n/a", "na", "none", "null", "-"})
+_MOMENT = r"\d+:[0-5]\d(?::[0-5]\d)?(?:\.\d+)?"
+_RANGE = re.compile(rf"({_MOMENT})(?:\s*(?:[-~]|\bto\b)\s*({_MOMENT}))?")
+_BETWEEN = re.compile(r"\s*(?:[,;&/،、]|\band\b)\s*")
+_BRACKETS = str.maketrans("", "", "()[]")
+_MINUTES = 60
+
+
+def read_windows(text: str) -> tuple[Window, ...] | None:
+    """Return the windows that a text of times names, in its order; empty for `N/A`, None where it can't be read.
+
+    Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second, full-width signs, ranges
+    with any dash, a tilde or `to`, several of these with commas or `and`, and brackets around them.
+    """
+    # Format characters go: text written from right to left carries marks of direction around its digits.
+    text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
+    plain = ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
+    windows: list[Window] = []
+    for part in () if plain in _NONE else _BETWEEN.split(plain):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            return None
+        start, end = _seconds(match[1]), _seconds(match[2] or match[1])
+        if start > end:
+            return None
+        windows.append((start, end))
+    return tuple(windows)
+
+
+def seconds_apart(one: Window, other: Window) -> float:
+    """Return the gap between two windows in seconds; 0 where they touch or overlap."""
+    return max(0.0, one[0] - other[1], other[0] - one[1])
+
+
+def _seconds(moment: str) -> float:
+    seconds = 0.0
+    for part in moment.split(":"):
+        seconds = seconds * _MINUTES + float(part)
+    return seconds
+
 
 SEVERAL_ENDS = "several_ends"
 """More than one node that no other rests on."""
@@ -142,11 +191,8 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
 
     Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
-    passed over.
-
-    Args:
-        value: `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's `{"solution_graph": {id:
-            {"evidence", "timestamp", "parent_nodes"}}}`.
+    passed over. The value is `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's
+    `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`.
     """
     entries, problem = _entries(value)
     if problem:
@@ -158,12 +204,21 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
         wrong = _entry_problems(key, entry)
         problems += [f"{name}: {text}" for text in wrong]
         if key is not None and not wrong:
-            nodes.append(_node(key, entry))
+            time = entry.get("timestamp")
+            time = time.strip() if time and read_windows(time) else NOT_APPLICABLE
+            parents = tuple(map(str, _parents(entry)))
+            nodes.append(Node(id=key, evidence=entry["evidence"].strip(), timestamp=time, parents=parents))
     counts = Counter(key for key, _ in entries if key is not None)
     problems += [f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1]
-    known = counts.keys()
     for node in nodes:
-        problems += [f"node {_shown(node.id)}: {text}" for text in _edge_problems(node, known)]
+        name = f"node {_shown(node.id)}"
+        for parent, times in Counter(node.parents).items():
+            if parent == node.id:
+                problems.append(f"{name}: is its own parent")
+            elif parent not in counts:
+                problems.append(f"{name}: parent {_shown(parent)} does not exist")
+            if times > 1:
+                problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
     return nodes, problems or _cycle(nodes)
 
 
@@ -199,14 +254,9 @@ def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = 
 def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Count graphs as the paper does (supplement, Tab. 7), unrounded.
 
-    Args:
-        graphs: One per question.
-        locales: Question id -> locale; adds the same figures by locale.
-
-    Returns:
-        `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's)
-        and `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, `locales`: locale -> all
-        of that. A mean over no questions is None.
+    `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's) and
+    `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, question -> locale, all of that
+    by locale, too. A mean over no questions is None.
     """
     graphs = list(graphs)
     edges = [sum(len(node.parents) for node in graph.nodes) for graph in graphs]
@@ -274,18 +324,6 @@ def _entry_problems(key: str | None, entry: object) -> list[str]:
     return problems
 
 
-def _edge_problems(node: Node, known: Iterable[str]) -> list[str]:
-    problems: list[str] = []
-    for parent, times in Counter(node.parents).items():
-        if parent == node.id:
-            problems.append("is its own parent")
-        elif parent not in known:
-            problems.append(f"parent {_shown(parent)} does not exist")
-        if times > 1:
-            problems.append(f"parent {_shown(parent)} is listed {times} times")
-    return problems
-
-
 def _cycle(nodes: Sequence[Node]) -> list[str]:
     try:
         TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
@@ -294,16 +332,6 @@ def _cycle(nodes: Sequence[Node]) -> list[str]:
         more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
         return [f"node {_shown(cycle[0])}: is in a cycle ({' → '.join(_shown(node) for node in cycle[:5])}{more})"]
     return []
-
-
-def _node(key: str, entry: dict[str, Any]) -> Node:
-    timestamp = entry.get("timestamp")
-    return Node(
-        id=key,
-        evidence=entry["evidence"].strip(),
-        timestamp=timestamp.strip() if timestamp and read_windows(timestamp) else NOT_APPLICABLE,
-        parents=tuple(str(parent) for parent in _parents(entry)),
-    )
 
 
 def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value

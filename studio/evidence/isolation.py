@@ -11,15 +11,14 @@ Pure rules: verdicts on nodes go in, tags and cues come out. What the paper leav
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from reelbench.registry.base_record import Count
 from reelbench.studio.evidence.findings import LABELS, Label, NodeVerdict, SubCause
-from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 Status = Literal["right", "wrong", "divergent", "undetermined", "undecided"]
 """`undetermined`: not evaluated, because of a parent; `undecided`: evaluated, but the votes differ."""
@@ -47,69 +46,36 @@ class _Frozen(BaseModel):
 
 
 class NodeTag(_Frozen):
-    """Where a node stands after a round.
-
-    Attributes:
-        status: See `Status`.
-        label: The error's, where it is wrong.
-        sub_cause: Of a Reasoning error, where the votes agree on it.
-        by_order: The label by the other reading of Fig. 6 (`findings`), where a majority has it.
-        votes: Behind the status; None is a vote that said nothing of the node, or could not be read.
-        settled: The round that settled it; None while it is undetermined or undecided.
-        later: `recovered`: a later round got it right without being told; `hint_ignored`: wrong again though told.
-    """
+    """Where a node stands after a round."""
 
     status: Status
     label: Label | None = None
+    """The error's, where it is wrong."""
     sub_cause: SubCause | None = None
+    """Of a Reasoning error, where the votes agree on it."""
     by_order: Label | None = None
+    """The label by the other reading of Fig. 6 (`findings`), where a majority has it."""
     votes: tuple[NodeVerdict | None, ...] = ()
+    """Behind the status; None is a vote that said nothing of the node, or could not be read."""
     settled: int | None = None
+    """The round that settled it; None while it is undetermined or undecided."""
     later: Literal["recovered", "hint_ignored"] | None = None
+    """`recovered`: a later round got it right without being told; `hint_ignored`: wrong again though told."""
 
 
 class Round(_Frozen):
-    """One question in one round: a line of `isolation.jsonl`.
-
-    Attributes:
-        id: The question's.
-        round: From 1.
-        nodes: Node id -> its tag after this round, in topological order.
-        cue: What the next round is told, all of it; None where there is none.
-        corrects: The node whose evidence the cue newly gives.
-        stop: Why this round is the question's last, or None.
-    """
+    """One question in one round: a line of `isolation.jsonl`."""
 
     id: str
     round: Count
     nodes: dict[str, NodeTag]
+    """In topological order."""
     cue: str | None = None
+    """What the next round is told, all of it."""
     corrects: str | None = None
+    """The node whose evidence the cue newly gives."""
     stop: Stop | None = None
-
-
-class Cue(_Frozen):
-    """What the next attempt is told: never what went wrong, never a node that could not be evaluated.
-
-    Attributes:
-        facts: Nodes that are known by now, in topological order.
-        correction: The first failing node.
-        premises: For an error of reasoning, the nodes that it follows from.
-    """
-
-    facts: tuple[Node, ...]
-    correction: Node
-    premises: tuple[Node, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The cue in English."""
-        lines = ["Known about this question so far:"] if self.facts else []
-        lines += [f"- {_stated(node)}" for node in self.facts]
-        lines += ["What to work from next:", f"- {_stated(self.correction)}"]
-        if self.premises:
-            lines += ["It follows from these together:", *(f"- {_stated(node)}" for node in self.premises)]
-        return "\n".join(lines)
+    """Why this round is the question's last."""
 
 
 def to_judge(graph: Graph, history: Sequence[Round]) -> list[str]:
@@ -129,14 +95,10 @@ def advance(
 ) -> Round:
     """Merge the votes on one attempt with what earlier rounds settled -> the next round's record.
 
-    Args:
-        graph: The question's graph.
-        history: The question's rounds so far, none of which stopped it.
-        votes: One per time that the tagger was asked, node id -> verdict; None for a reply that could not be read.
-        answer_right: Whether the judge gave this attempt's answer its full score.
-        rounds: Most rounds that are run.
-        cues: The cue that each vote brought for the next attempt, where a tagger writes them (Fig. 7); without one the
-            next attempt is told what the graph says.
+    `votes` has one for each time that the tagger was asked, node id -> verdict, None for a reply that could not be
+    read. `answer_right` says whether the judge gave this attempt's answer its full score. `cues` are those that each
+    vote brought for the next attempt, where a tagger writes them (Fig. 7); without one the next attempt is told what
+    the graph says.
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
@@ -147,9 +109,11 @@ def advance(
         return Round(id=graph.id, round=number, nodes=tags, stop="answer_right")
     if all(tag.settled is not None for tag in tags.values()):
         return Round(id=graph.id, round=number, nodes=tags, stop="all_evaluated")
-    cue = next_cue(graph, tags, cued)
-    if cue is not None:
-        told, corrects = _chosen(cues, votes, graph, cue.correction.id) or cue.text, cue.correction.id
+    known = {key for key in graph.order if key in cued or _is_found(tags[key])}
+    # What is wrong and not known, the first in topological order: the next attempt is told of it.
+    failing = next((key for key in graph.order if tags[key].status in _FAILING and key not in known), None)
+    if failing is not None:
+        told, corrects = _chosen(cues, votes, graph, failing) or _cue(graph, tags, known, failing), failing
     elif history and any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags):
         told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
     else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
@@ -168,36 +132,23 @@ def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
     return Round(id=graph.id, round=len(history) + 1, nodes=tags, stop=reason)
 
 
-def next_cue(graph: Graph, tags: Mapping[str, NodeTag], cued: Iterable[str]) -> Cue | None:
-    """Return the next cue: all that is known, and the first failing node in topological order that is not.
-
-    Args:
-        graph: The question's graph.
-        tags: Every node's tag.
-        cued: Nodes that earlier cues gave.
-    """
-    cued = set(cued)
-    known = {key for key in graph.order if key in cued or _is_found(tags[key])}
-    failing = [key for key in graph.order if tags[key].status in _FAILING and key not in known]
-    if not failing:
-        return None
-    node = graph.by_id[failing[0]]
-    premises = node.parents if tags[node.id].label == "Reasoning" else ()
-    return Cue(
-        facts=tuple(graph.by_id[key] for key in graph.order if key in known),
-        correction=node,
-        premises=tuple(graph.by_id[key] for key in premises),
-    )
+def _cue(graph: Graph, tags: Mapping[str, NodeTag], known: Collection[str], failing: str) -> str:
+    """Return what is told of a failing node, in English: never what went wrong, or a node that was not evaluated."""
+    facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
+    lines = ["Known about this question so far:", *(_stated(graph.by_id[key]) for key in facts)] if facts else []
+    lines += ["What to work from next:", _stated(node)]
+    if node.parents and tags[failing].label == "Reasoning":
+        lines += ["It follows from these together:", *(_stated(graph.by_id[key]) for key in node.parents)]
+    return "\n".join(lines)
 
 
 def report(records: Iterable[Round]) -> dict[str, Any]:
     """Count errors, agreement and ends over all questions' rounds.
 
-    Returns:
-        `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in it); `labels`:
-        label -> `n` and `share` of all errors (None without any); `consensus`: how many of the votes agreed -> nodes,
-        each counted in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end
-        counts, also where they were tagged.
+    `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in it); `labels`: label ->
+    `n` and `share` of all errors (None without any); `consensus`: how many of the votes agreed -> nodes, each counted
+    in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end counts, also
+    where they were tagged.
     """
     by_round: dict[int, list[Round]] = {}
     for record in records:
@@ -234,7 +185,8 @@ def voted_on(record: Round) -> list[NodeTag]:
 
 def agreeing(tag: NodeTag) -> int | None:
     """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    return _agreeing(tag.votes)
+    winner = _winner(tag.votes)
+    return winner and winner[1]
 
 
 def _merged(
@@ -244,12 +196,28 @@ def _merged(
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
-        if key in before and before[key].settled is not None:
-            tags[key] = _after(before[key], _elected(verdicts), told=key in cued)
-        elif _is_known(graph, key, tags, cued) and any(verdicts):
-            tags[key] = _tag(verdicts, len(history) + 1)
-        else:
+        verdict = _elected(verdicts)
+        tag = before.get(key)
+        if tag is not None and tag.settled is not None:
+            if tag.status != "right" and tag.later is None and verdict is not None:
+                later = {("wrong", True): "hint_ignored", ("right", False): "recovered"}  # by whether it was told
+                tag = tag.model_copy(update={"later": later.get((verdict.status, key in cued))})
+            tags[key] = tag
+        elif not (_is_known(graph, key, tags, cued) and any(verdicts)):
             tags[key] = NodeTag(status="undetermined")
+        elif verdict is None:
+            tags[key] = NodeTag(status="undecided", votes=verdicts)
+        else:
+            readings: Counter[Label | None] = Counter(each.by_order for each in verdicts if each is not None)
+            by_order, times = readings.most_common(1)[0]
+            tags[key] = NodeTag(
+                status=verdict.status,
+                label=verdict.label,
+                sub_cause=verdict.sub_cause,
+                by_order=by_order if times >= _majority(len(verdicts)) else None,
+                votes=verdicts,
+                settled=len(history) + 1,
+            )
     return tags
 
 
@@ -269,55 +237,24 @@ def _chosen(
     return None
 
 
-def _tag(verdicts: tuple[NodeVerdict | None, ...], number: int) -> NodeTag:
-    verdict = _elected(verdicts)
-    if verdict is None:
-        return NodeTag(status="undecided", votes=verdicts)
-    readings: Counter[Label | None] = Counter(each.by_order for each in verdicts if each is not None)
-    by_order, times = readings.most_common(1)[0]
-    return NodeTag(
-        status=verdict.status,
-        label=verdict.label,
-        sub_cause=verdict.sub_cause,
-        by_order=by_order if times >= _majority(len(verdicts)) else None,
-        votes=verdicts,
-        settled=number,
-    )
-
-
-def _after(tag: NodeTag, verdict: NodeVerdict | None, *, told: bool) -> NodeTag:
-    if tag.status == "right" or tag.later is not None or verdict is None:
-        return tag
-    if told:
-        return tag.model_copy(update={"later": "hint_ignored"}) if verdict.status == "wrong" else tag
-    return tag.model_copy(update={"later": "recovered"}) if verdict.status == "right" else tag
-
-
 def _elected(verdicts: Sequence[NodeVerdict | None]) -> NodeVerdict | None:
     """Return the majority's verdict; its sub-cause only where more than half of that majority names the same."""
-    agreeing = _agreeing(verdicts)
-    if agreeing is None:
+    winner = _winner(verdicts)
+    if winner is None:
         return None
-    (status, label), _ = _counted(verdicts).most_common(1)[0]
+    (status, label), agreeing = winner
     causes: Counter[SubCause | None] = Counter(
-        verdict.sub_cause for verdict in verdicts if verdict and _kind(verdict) == (status, label)
+        verdict.sub_cause for verdict in verdicts if verdict and (verdict.status, verdict.label) == (status, label)
     )
     cause, times = causes.most_common(1)[0]
     return NodeVerdict(status=status, label=label, sub_cause=cause if times >= _majority(agreeing) else None)
 
 
-def _agreeing(verdicts: Sequence[NodeVerdict | None]) -> int | None:
-    """Return the number of votes that agree, where they are a majority of all that were asked for."""
-    most = max(_counted(verdicts).values(), default=0)
-    return most if most >= _majority(len(verdicts)) else None
-
-
-def _counted(verdicts: Sequence[NodeVerdict | None]) -> Counter[Any]:
-    return Counter(_kind(verdict) for verdict in verdicts if verdict is not None)
-
-
-def _kind(verdict: NodeVerdict) -> tuple[str, str | None]:
-    return verdict.status, verdict.label
+def _winner(verdicts: Sequence[NodeVerdict | None]) -> tuple[Any, int] | None:
+    """Return the status and label on which a majority of all votes asked for agrees, and the number of these."""
+    counted = Counter((verdict.status, verdict.label) for verdict in verdicts if verdict is not None)
+    kind, times = next(iter(counted.most_common(1)), (None, 0))
+    return (kind, times) if times >= _majority(len(verdicts)) else None
 
 
 def _majority(votes: int) -> int:
@@ -330,4 +267,4 @@ def _is_found(tag: NodeTag) -> bool:
 
 def _stated(node: Node) -> str:
     evidence = " ".join(node.evidence.split())
-    return evidence if node.timestamp == NOT_APPLICABLE else f"{evidence} (at {node.timestamp})"
+    return f"- {evidence}" if node.timestamp == NOT_APPLICABLE else f"- {evidence} (at {node.timestamp})"

@@ -26,60 +26,45 @@ Node = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An attempt, and what a tagger said of the nodes that it settled on it.
-
-    Attributes:
-        question: The question's id.
-        video: Its video.
-        language: Its language.
-        texts: `question`, `answer` and `notes` (a person's steps).
-        round: From 1.
-        cue: What the model was told, or "".
-        output: What the model wrote.
-        graph: The question's evidence.
-        labels: Node id -> one of `CODES`, in topological order.
-    """
+    """An attempt (`round` from 1), and what a tagger said of the nodes that it settled on it."""
 
     question: str
     video: str
     language: str
     texts: Mapping[str, str]
+    """`question`, `answer` and `notes` (a person's steps)."""
     round: int
     cue: str
+    """What the model was told, or ""."""
     output: str
+    """What the model wrote."""
     graph: Graph
     labels: Mapping[str, str]
+    """Node id -> one of `CODES`, in topological order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstErrors:
-    """ProcessBench's measure, as fractions; None where there is no such question.
-
-    Attributes:
-        erroneous: Questions in which people see an error.
-        found: Share of them in which the tagger's first error is people's first one.
-        correct: Questions in which people see none.
-        cleared: Share of them in which the tagger sees none.
-        f1: Harmonic mean of `found` and `cleared`.
-    """
+    """ProcessBench's measure, as fractions; None where there is no such question."""
 
     erroneous: int
+    """Questions in which people see an error."""
     found: float | None
+    """Share of them in which the tagger's first error is people's first one."""
     correct: int
+    """Questions in which people see none."""
     cleared: float | None
+    """Share of them in which the tagger sees none."""
     f1: float | None
+    """Harmonic mean of `found` and `cleared`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaggerAgreement:
-    """A tagger beside people; `dataclasses.asdict` gives it as JSON.
+    """A tagger beside people, on `nodes` that both judged; `dataclasses.asdict` gives it as JSON.
 
-    Attributes:
-        nodes: Nodes that both judged.
-        same: Share on which they say the same, with an interval over videos.
-        kappa: Cohen's, over `CODES`; None where it is undefined.
-        labels: Code -> how often people and the tagger gave it, and both.
-        first_errors: Of the questions of which people judged every node.
+    `same` is the share on which they say the same, with an interval over videos, `kappa` Cohen's over `CODES`; `labels`
+    says how often people and the tagger gave a code, and both. `first_errors` are of questions judged wholly by people.
     """
 
     nodes: int
@@ -90,15 +75,7 @@ class TaggerAgreement:
 
 
 def tagger_agreement(judged: Sequence[Judged], people: Mapping[Node, str]) -> TaggerAgreement:
-    """Hold a tagger against people.
-
-    Args:
-        judged: What the tagger said.
-        people: What people say of nodes, as far as they do.
-
-    Raises:
-        InputError: There is no node that both judged.
-    """
+    """Hold a tagger against what people say of nodes, as far as they do; InputError where no node is judged by both."""
     triples = [
         (one.video or one.question, code, people[one.question, node])
         for one in judged
@@ -135,15 +112,12 @@ def _first_errors(judged: Sequence[Judged], people: Mapping[Node, str]) -> First
     cleared: list[float] = []
     for question, labels in tagger.items():
         said = {node: people[question, node] for node in labels if (question, node) in people}
-        if len(said) < len(labels):
-            continue
-        truth, guess = (_first_error(graphs[question], codes) for codes in (said, labels))
-        (found if truth is not None else cleared).append(float(guess == truth))
-    shares = [fmean(known) if known else None for known in (found, cleared)]
-    known = [share for share in shares if share is not None]
-    f1 = harmonic_mean(known) if len(known) == len(shares) else None
-    return FirstErrors(len(found), shares[0], len(cleared), shares[1], f1)
-
-
-def _first_error(graph: Graph, codes: Mapping[str, str]) -> str | None:
-    return next((node for node in graph.order if codes.get(node, RIGHT) not in (RIGHT, DIVERGENT)), None)
+        if len(said) == len(labels):
+            truth, guess = (
+                next((node for node in graphs[question].order if codes.get(node, RIGHT) in LABELS), None)
+                for codes in (said, labels)
+            )
+            (found if truth is not None else cleared).append(float(guess == truth))
+    share, clear = (fmean(known) if known else None for known in (found, cleared))
+    f1 = None if share is None or clear is None else harmonic_mean([share, clear])
+    return FirstErrors(len(found), share, len(cleared), clear, f1)

@@ -25,11 +25,10 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.aggregation import ScoredItems
 from reelbench.stats import intervals
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import check_span, far_apart, span_of
 
 _RESAMPLES = 1000
@@ -88,19 +87,14 @@ class BlindAnswers(ReviewKind):
         if not people:
             raise InputError("nothing is answered in these files yet")
         metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
-        settled = self._together(reviews) if reviews.decisions else {}
+        settled = {}
+        for item, given in reviews.marks().items() if reviews.decisions else ():
+            # What was decided, else what all who answered agree on.
+            marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
+            if _answered(marks):
+                settled[item] = marks
         together = _scored(spec, known, settled, hidden=hidden) if settled else None
         return AnswerSummary(self, reviews, located, people, together, metrics, hidden, len(known))
-
-    def _together(self, reviews: Reviews) -> dict[str, Marks]:
-        """Return people's common answers: what was decided, else what all who answered agree on."""
-        together = {}
-        for item, given in reviews.marks().items():
-            decided = reviews.decisions.get(item)
-            marks = decided or (next(iter(given.values())) if not self.disagrees(given) else {})
-            if _answered(marks):
-                together[item] = marks
-        return together
 
 
 ANSWERS = BlindAnswers()
@@ -118,23 +112,19 @@ class PooledMetric:
 
 @dataclass(frozen=True)
 class AnswerSummary(ReviewSummary):
-    """People's answers on one page.
-
-    Attributes:
-        located: The benchmark's split.
-        people: Person -> their answers, scored.
-        together: What all gave or what was decided, scored; None without a consensus page's file.
-        metrics: Metric -> over all people; those that no single answer has are left out.
-        hidden: Whether the split's answers are hidden, so that nothing can be scored here.
-        rows: Questions of the split.
-    """
+    """People's answers on one page."""
 
     located: loading.SplitData
     people: dict[str, ScoredItems]
+    """Person -> their answers, scored."""
     together: ScoredItems | None
+    """What all gave or what was decided, scored; None without a consensus page's file."""
     metrics: dict[str, PooledMetric]
+    """Over all people; those that no single answer has are left out."""
     hidden: bool
+    """Whether the split's answers are hidden, so that nothing can be scored here."""
     rows: int
+    """Questions of the split."""
 
     def figures(self) -> dict[str, Any]:
         """Return the metrics over people, of each person, and of what was decided."""
@@ -201,9 +191,6 @@ def _figures(scored: ScoredItems) -> dict[str, Any]:
     }
 
 
-# --- scoring --------------------------------------------------------------------------------------------------------
-
-
 def _answered(marks: Marks) -> bool:
     return bool(marks.get("answer") or marks.get("span"))
 
@@ -267,17 +254,12 @@ def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) 
         counts[at] += 1
     value = float(sums.sum() / counts.sum())
     generator = np.random.default_rng(intervals.SEED)
-    of_videos = _weights(generator, len(videos))
-    of_people = _weights(generator, len(names)) if len(names) > 1 else np.ones((_RESAMPLES, 1))
+    weights = [np.ones((_RESAMPLES, 1))] * 2
+    for place, size in enumerate((len(videos), len(names))):
+        if size > 1 or place == 0:
+            weights[place] = generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(np.float64)
+    sum_draws, count_draws = (np.einsum("rp,pv,rv->r", weights[1], table, weights[0]) for table in (sums, counts))
     with np.errstate(invalid="ignore"):
-        draws = _total(of_people, sums, of_videos) / _total(of_people, counts, of_videos)
+        draws = sum_draws / count_draws
     ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
     return PooledMetric(value, ends, len(cells), len(names))
-
-
-def _weights(generator: np.random.Generator, number: int) -> Array:
-    return generator.multinomial(number, np.full(number, 1 / number), size=_RESAMPLES).astype(np.float64)
-
-
-def _total(of_people: Array, table: Array, of_videos: Array) -> Array:
-    return np.einsum("rp,pv,rv->r", of_people, table, of_videos)

@@ -17,13 +17,12 @@ from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Review, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, Review, ReviewKind, Reviews, ReviewSummary
 
 CODES = {
     "A": "Both answers say the same: approved",
@@ -84,7 +83,15 @@ class Audits(ReviewKind):
             asks.append(_edit(texts, "answer", _under("answer")))
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
         asks.append(parts.text_ask("why", "Why?", when=why, start=""))
-        judged = [ask for at, step in enumerate(_lines(row), 1) for ask in _step_asks(at, step, row, revealed)]
+        judged: list[Part] = []
+        for at, step in enumerate(_lines(row), 1):
+            shown = parts.shown_text(f"Step {at}", step, row["language"])
+            question, options = f"step {at} required", [("yes", "Required"), ("no", "Not required")]
+            more = {"inline": True, **revealed}
+            judged.append(parts.choice_ask(question, "Is it required?", options, shows=[shown], **more))
+            if _TIME.search(step):
+                right = [("yes", "Right"), ("no", "Wrong")]
+                judged.append(parts.choice_ask(f"step {at} time", "Is its time right?", right, **more))
         item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
         return item
@@ -152,18 +159,6 @@ def _lines(row: Row) -> list[str]:
     return [line.strip() for text in steps(row) for line in text.splitlines() if line.strip()]
 
 
-def _step_asks(at: int, step: str, row: Row, revealed: Mapping[str, Any]) -> list[Part]:
-    shown = parts.shown_text(f"Step {at}", step, row["language"])
-    required = [("yes", "Required"), ("no", "Not required")]
-    asks = [
-        parts.choice_ask(f"step {at} required", "Is it required?", required, inline=True, shows=[shown], **revealed)
-    ]
-    if _TIME.search(step):
-        right = [("yes", "Right"), ("no", "Wrong")]
-        asks.append(parts.choice_ask(f"step {at} time", "Is its time right?", right, inline=True, **revealed))
-    return asks
-
-
 def _code(marks: Marks) -> str | None:
     """Return an auditor's code; a question that did not pass the gate has C3."""
     return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
@@ -191,28 +186,48 @@ def _stays(marks: Marks) -> bool:
 
 @dataclass(frozen=True)
 class AuditSummary(ReviewSummary):
-    """Several auditors' files.
-
-    Attributes:
-        settled: Question -> marks that hold: decided, or of auditors who chose the same code.
-        open: Questions on which auditors differ.
-        codes: Question -> what each auditor chose.
-    """
+    """Several auditors' files."""
 
     settled: dict[str, Marks]
+    """Question -> marks that hold: decided, or of auditors who chose the same code."""
     open: list[str]
+    """Questions on which auditors differ."""
     codes: dict[str, list[str]]
+    """Question -> what each auditor chose."""
 
     def figures(self) -> dict[str, Any]:
-        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong."""
-        marks = self.reviews.marks()
+        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong.
+
+        A code's agreement is the share, of all choices of it by one of a pair of auditors, that the other made too: 2
+        both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions,
+        18.1).
+        """
+        marks, about = self.reviews.marks(), self.reviews.items
+        held = Counter(_code(one) for one in self.settled.values())
+        chosen = Counter(code for given in self.codes.values() for code in given)
+        pairs = [pair for given in self.codes.values() for pair in combinations(given, 2)]
+        of_pairs = Counter(code for pair in pairs for code in pair)
+        both = Counter(one for one, other in pairs if one == other)
+        codes = {
+            code: {
+                "n": chosen[code],
+                "settled": held[code],
+                "agreement": 2 * both[code] / of_pairs[code] if of_pairs[code] else None,
+            }
+            for code in CODES
+        }
+        order = list(CODES)
+        units = [[order.index(code) for code in given] for given in self.codes.values()]
+        mended = {}
+        for name, one in self.settled.items():
+            before = about.get(name, {}).get("texts", {})
+            if edits := _edits(one):
+                mended[name] = {
+                    field: {"before": before.get(field, ""), "after": text} for field, text in edits.items()
+                }
         return {
-            "codes": {
-                code: {"n": n, "settled": held, "agreement": agreed} for code, n, held, agreed in self._by_code()
-            },
-            "alpha": krippendorff_alpha(
-                [[list(CODES).index(code) for code in given] for given in self.codes.values()], level="nominal"
-            ),
+            "codes": codes,
+            "alpha": krippendorff_alpha(units, level="nominal"),
             "clarity": dict(
                 Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)
             ),
@@ -223,31 +238,10 @@ class AuditSummary(ReviewSummary):
                 for who, one in by.items()
                 if one.get("why") and _code(one) not in (None, "A")
             ],
-            "mended": {name: edits for name, one in self.settled.items() if (edits := self._changes(name, one))},
+            "mended": mended,
             "back": {name: _code(one) for name, one in self.settled.items() if not _stays(one)},
             "steps": self._steps(),
         }
-
-    def _by_code(self) -> list[tuple[str, int, int, float | None]]:
-        """Return each code, how often it was chosen, of how many questions it holds, and its specific agreement.
-
-        That is the share, of all choices of the code by one of a pair of auditors, that the other made too: 2 both /
-        (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions, 18.1).
-        """
-        held = Counter(_code(one) for one in self.settled.values())
-        pairs = [pair for given in self.codes.values() for pair in combinations(given, 2)]
-        lines = []
-        for code in CODES:
-            chosen = sum(pair.count(code) for pair in pairs)
-            both = sum(pair == (code, code) for pair in pairs)
-            n = sum(given.count(code) for given in self.codes.values())
-            lines.append((code, n, held[code], 2 * both / chosen if chosen else None))
-        return lines
-
-    def _changes(self, name: str, marks: Marks) -> dict[str, dict[str, str]]:
-        """Return field -> its text before and after."""
-        before = self.reviews.items.get(name, {}).get("texts", {})
-        return {field: {"before": before.get(field, ""), "after": text} for field, text in _edits(marks).items()}
 
     def _steps(self) -> dict[str, Any]:
         """Return the number of judged steps, and those that somebody calls not required or wrongly timed."""
@@ -270,27 +264,19 @@ class AuditSummary(ReviewSummary):
         """Return codes with their agreement, what was found wrong, and the reasons."""
         figures = self.figures()
         codes = [
-            (
-                code,
-                meaning,
-                str(figures["codes"][code]["n"]),
-                str(figures["codes"][code]["settled"]),
-                number(figures["codes"][code]["agreement"]),
-            )
-            for code, meaning in CODES.items()
+            (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
+            for code, found in figures["codes"].items()
         ]
         title = f"{self.heading}, Krippendorff's alpha {number(figures['alpha'])}"
         columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
         counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
-        counts += [
-            (f"{name} mended", str(sum(name in by for by in figures["mended"].values())))
-            for name in ("question", "answer")
-        ]
+        mended = figures["mended"].values()
+        counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
         counts.append(("back to the writer", str(len(figures["back"]))))
-        for name, steps_wrong in figures["steps"].items():
-            counts.append(
-                (f"steps: {name.replace('_', ' ')}", f"{len(steps_wrong['steps'])} of {steps_wrong['judged']}")
-            )
+        counts += [
+            (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
+            for name, found in figures["steps"].items()
+        ]
         reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
         tables = [Table(title, columns, codes), Table("what was found", ("", "#n"), counts)]
         return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
@@ -322,13 +308,9 @@ class AuditSummary(ReviewSummary):
         verified = {name for name, marks in self.settled.items() if _stays(marks)}
         changes = {name: edits for name in verified if (edits := _edits(self.settled[name]))}
         marks = self.reviews.marks()
-        back = {
-            name: {
-                "code": _code(one),
-                "why": {who: said["why"] for who, said in marks[name].items() if said.get("why")},
-            }
-            for name, one in self.settled.items()
-            if name not in verified
-        }
+        back = {}
+        for name in [name for name in self.settled if name not in verified]:
+            why = {who: said["why"] for who, said in marks[name].items() if said.get("why")}
+            back[name] = {"code": _code(self.settled[name]), "why": why}
         dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
         return write_rows(path, self.reviews, Verification(verified, dropped, changes, back=back))

@@ -21,14 +21,12 @@ from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
-from reelbench.studio.evidence.graphs import Graph, Node, read_nodes
-from reelbench.studio.evidence.timestamps import NOT_APPLICABLE
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_nodes
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.pages import Content, Draw
-from reelbench.studio.review.review_files import Marks, Reviews
-from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_items import Place
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
 """What people say of a graph; `mended` is right as they changed it."""
@@ -108,79 +106,60 @@ def _said(marks: Marks) -> tuple[str, str]:
 def draw_graphs(
     spec: BenchmarkSpec, split: str, rows: Sequence[Row], graphs: Mapping[str, Graph], draw: Draw | None = None
 ) -> Content:
-    """Draw questions that have a graph, each at a place of its own.
-
-    Args:
-        spec: The benchmark.
-        split: Its split.
-        rows: Its rows, with a person's steps.
-        graphs: Question -> graph.
-        draw: How many questions; the seed decides which. None: all.
+    """Draw questions (all, without a draw) that have a graph, each at a place of its own beside a person's steps.
 
     Raises:
-        InputError: None of the graphs is of these questions.
+        InputError: None of the graphs, by question, is of these rows.
     """
     known = {row["id"]: row for row in rows if row["id"] in graphs}
     if not known:
         raise InputError(f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {split}")
     names = list(known) if draw is None else draw.names(spec, list(known.values()))
-    places = [Place(known[name]["video"], name, [_item(spec, known[name], graphs[name])]) for name in names]
+    places = []
+    for name in names:
+        row, text = known[name], to_text(graphs[name])
+        shows = [
+            parts.shown_question(row),
+            parts.shown_answer(spec, row),
+            parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
+        ]
+        item = parts.row_item(
+            row,
+            shows,
+            [
+                {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True},
+                parts.choice_ask("state", "The graph is", _STATES),
+                parts.note_ask(),
+            ],
+        )
+        item["about"]["graph"] = text
+        places.append(Place(row["video"], name, [item]))
     return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
 
 
-def _item(spec: BenchmarkSpec, row: Row, graph: Graph) -> Item:
-    text = to_text(graph)
-    shows = [
-        parts.shown_question(row),
-        parts.shown_answer(spec, row),
-        parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
-    ]
-    options = [
-        (RIGHT, "Right, as the lines above stand now"),
-        (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
-    ]
-    asks = [
-        {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True},
-        parts.choice_ask("state", "The graph is", options),
-        parts.note_ask(),
-    ]
-    item = parts.row_item(row, shows, asks)
-    item["about"]["graph"] = text
-    return item
+_STATES = (
+    (RIGHT, "Right, as the lines above stand now"),
+    (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
+)
 
 
 @dataclass(frozen=True)
 class GraphSummary(ReviewSummary):
-    """Everybody's graphs of one page.
-
-    Attributes:
-        graphs: Question -> its graph, as it was found right, mended or decided.
-        before: Question -> the lines that people were shown.
-        unusable: Questions whose graph nobody can use.
-        open: Questions on which people differ.
-        states: What was said -> questions.
-        alpha: Krippendorff's, nominal, of what each said; None where it is undefined.
-    """
+    """Everybody's graphs of one page."""
 
     graphs: dict[str, Graph]
+    """Question -> its graph, as it was found right, mended or decided."""
     before: dict[str, str]
+    """Question -> the lines that people were shown."""
     unusable: list[str]
     open: list[str]
+    """Questions on which people differ."""
     states: Counter[str]
     alpha: float | None
+    """Krippendorff's, nominal, of what each said."""
 
     def figures(self) -> dict[str, Any]:
-        """Return the counts of verdicts and of what mending changed, and agreement."""
-        return {
-            "states": {state: self.states[state] for state in STATES},
-            "open": self.open,
-            "unusable": self.unusable,
-            "changed": self._changed(),
-            "alpha": self.alpha,
-        }
-
-    def _changed(self) -> dict[str, int]:
-        """Return the numbers of nodes that were added, taken out, worded, timed or rested anew."""
+        """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending."""
         counts = Counter[str]()
         for name, graph in self.graphs.items():
             before = {node.id: node for node in from_text(self.before[name])[0]}
@@ -191,12 +170,18 @@ class GraphSummary(ReviewSummary):
                 counts["reworded"] += old.evidence != new.evidence
                 counts["retimed"] += old.windows != new.windows
                 counts["rewired"] += set(old.parents) != set(new.parents)
-        return {name: counts[name] for name in ("added", "removed", "reworded", "retimed", "rewired")}
+        return {
+            "states": {state: self.states[state] for state in STATES},
+            "open": self.open,
+            "unusable": self.unusable,
+            "changed": {name: counts[name] for name in ("added", "removed", "reworded", "retimed", "rewired")},
+            "alpha": self.alpha,
+        }
 
     def tables(self) -> list[Table]:
         """Return the counts of verdicts and of what mending changed."""
         states = [*((state, str(self.states[state])) for state in STATES), ("open", str(len(self.open)))]
-        changed = [(f"nodes {name}", str(count)) for name, count in self._changed().items()]
+        changed = [(f"nodes {name}", str(count)) for name, count in self.figures()["changed"].items()]
         title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
         return [Table(title, ("graphs", "#questions"), states), Table("what mending changed", ("", "#n"), changed)]
 
@@ -218,7 +203,12 @@ def to_text(graph: Graph) -> str:
     names = {node.id: node.id for node in graph.nodes}
     if any(_LINE.fullmatch(f"{name}: e") is None for name in names):
         names = {node.id: f"n{place}" for place, node in enumerate(graph.nodes, start=1)}
-    return "\n".join(_line(node, names) for node in graph.nodes)
+    lines = []
+    for node in graph.nodes:
+        time = "" if node.timestamp == NOT_APPLICABLE else f" [{node.timestamp}]"
+        parents = f" <- {', '.join(names[parent] for parent in node.parents)}" if node.parents else ""
+        lines.append(f"{names[node.id]}{time}{parents}: {' '.join(node.evidence.split())}")
+    return "\n".join(lines)
 
 
 def from_text(text: str) -> tuple[list[Node], list[str]]:
@@ -233,9 +223,3 @@ def from_text(text: str) -> tuple[list[Node], list[str]]:
         parents = [parent.strip() for parent in (match[3] or "").split(",") if parent.strip()]
         entries.append({"id": match[1], "timestamp": match[2], "parents": parents, "evidence": match[4]})
     return read_nodes({"nodes": entries})
-
-
-def _line(node: Node, names: dict[str, str]) -> str:
-    time = "" if node.timestamp == NOT_APPLICABLE else f" [{node.timestamp}]"
-    parents = f" <- {', '.join(names[parent] for parent in node.parents)}" if node.parents else ""
-    return f"{names[node.id]}{time}{parents}: {' '.join(node.evidence.split())}"

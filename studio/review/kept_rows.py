@@ -15,7 +15,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
 from reelbench.studio.funnel import FunnelRecord
 from reelbench.studio.moment_pairs import across_time, cost_per_1000
-from reelbench.studio.review.review_files import Reviews
+from reelbench.studio.review.review_kind import Reviews
 
 STAGE = "people"
 FUNNEL = "funnel.json"

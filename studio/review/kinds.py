@@ -1,22 +1,37 @@
-"""All kinds of pages by name, and saved files merged whatever they were asked."""
+"""All kinds of pages by name, and saved files merged whatever they were asked.
+
+And the page on which raters' disagreements stand side by side, to be decided with a note; of ratings, what is low.
+"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
+from reelbench.registry.rows import LETTERS, Row
+from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.studio.moment_pairs import WAGE
-from reelbench.studio.review import label_studio
+from reelbench.studio.review import KindName, label_studio
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.audits import AUDITS
 from reelbench.studio.review.graphs import GRAPHS
-from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.nodes import NODES
-from reelbench.studio.review.preferences import PREFERENCES
-from reelbench.studio.review.ratings import RATINGS
-from reelbench.studio.review.review_files import Review, Reviews, merge, parse_review
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
-from reelbench.studio.review.scores import SCORES
+from reelbench.studio.review.pages import Content, rows_by_video
+from reelbench.studio.review.preferences import DISCUSSION, PREFERENCES
+from reelbench.studio.review.ratings import LOW, RATINGS, SCORES, low_places
+from reelbench.studio.review.review_items import Item
+from reelbench.studio.review.review_kind import (
+    DrawnRows,
+    Marks,
+    Review,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+    merge,
+    parse_review,
+)
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 from reelbench.studio.review.tags import TAGS
 from reelbench.studio.review.written import WRITTEN
@@ -36,7 +51,7 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
     ignored: Counter[str] = Counter()
     for path in paths:
         document = read_json(path)
-        if label_studio.is_export(document):
+        if isinstance(document, list):  # Label Studio's, where a page of ours saves an object
             export = label_studio.parse(document, path)
             files += [(path, review) for review in export.reviews]
             ignored.update(export.ignored)
@@ -51,3 +66,105 @@ def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAG
     """Merge reviewers' files of one page; arguments and errors as of `read`."""
     reviews = read(paths, data, wage)
     return KINDS[reviews.kind].summarize(reviews)
+
+
+_SHOWN_APART = {"span", "verdict", "reason", "note", "revealed", *COMPONENTS}
+
+
+def draw_disagreements(
+    name: str,
+    files: Sequence[Path],
+    data: Path | None = None,
+    *,
+    answers: Path | None = None,
+    nodes: Callable[[], Content] | None = None,
+    made: Path | None = None,
+) -> Content:
+    """Return the items of a benchmark or task on which raters' files differ, each with every rater's marks.
+
+    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`;
+    `nodes` gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
+
+    Raises:
+        InputError: They differ on nothing (ratings: rate nothing low), or are not of this benchmark.
+    """
+    reviews = read(files)
+    kind = KINDS[reviews.kind]
+    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source in ("diagnosis", "graphs")):
+        raise InputError(
+            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
+            f"all else none of them; these files are {kind.name}"
+        )
+    if (made is None) == (kind.source == "made"):
+        raise InputError(
+            f"--consensus on preference takes --made DIR, and nothing else does; these files are {kind.name}"
+        )
+    if kind is RATINGS:
+        return _low_ratings(name, reviews, data)
+    whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers, made)
+    if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
+        raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
+    places_by_id = {place.items[0]["id"]: place for place in whole.places}
+    places = []
+    for identifier, by_reviewer in reviews.marks().items():
+        if not kind.is_open(by_reviewer):
+            continue
+        if identifier not in places_by_id:
+            raise InputError(f"{files[0]}, field marks.{identifier}: {name} has no such question")
+        item = places_by_id[identifier].items[0]
+        said = [
+            {"who": who, "said": in_words(marks, item), "take": {name: marks[name] for name in marks if name != "note"}}
+            for who, marks in by_reviewer.items()
+        ]
+        item["shows"].append({"type": "marks", "heading": "What raters said", "marks": said})
+        places.append(places_by_id[identifier])
+    if not places:
+        raise InputError("nothing to settle: these raters agree on everything that two of them marked")
+    rows = {place.video: whole.rows[place.video] for place in places}
+    return Content(kind, whole.spec, whole.split, places, rows, consensus=True)
+
+
+def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
+    """Return the items that were rated low, to be kept, dropped or edited; InputError where nothing was."""
+    located = loading.locate(name, reviews.split, data)
+    by_video = rows_by_video(located.read())
+    if located.spec.id != reviews.benchmark:
+        raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
+    places = low_places(located.spec, by_video, reviews)
+    if not places:
+        raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
+    rows = {place.video: by_video[place.video][0] for place in places}
+    return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
+
+
+def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path | None, made: Path | None) -> Content:
+    """Return every question that the files have marks of, at a place of its own."""
+    data = data if made is None else made / DISCUSSION
+    located = loading.locate(name, None if name != reviews.benchmark else reviews.split, data)
+    spec, kind, marked = located.spec, KINDS[reviews.kind], reviews.marks()
+    rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
+    places = kind.places(DrawnRows(spec, located.split, rows_by_video(rows.values()), answers, made=made))
+    return Content(kind, spec, located.split, places, {row["video"]: row for row in rows.values()})
+
+
+def in_words(marks: Marks, item: Item) -> str:
+    """Return marks on an item in words, a note last."""
+    parts = []
+    if marks.get("verdict") == "bad":
+        parts.append("bad" + (f": {marks['reason']}" if marks.get("reason") else ""))
+    elif span := marks.get("span"):
+        parts.append(" to ".join("?" if end is None else f"{end:g}" for end in span) + " s")
+    labels = [marks[name] for name in COMPONENTS if marks.get(name)]
+    parts += [label if isinstance(label, str) else ", ".join(label) for label in labels]
+    for ask in item["asks"]:
+        name = ask["name"]
+        if name not in marks or name in _SHOWN_APART or "inline" in ask:
+            continue
+        options = {option["value"]: option["text"] for option in ask.get("options", ())}
+        text = options.get(marks[name], str(marks[name]))
+        if ask["type"] == "scale":
+            text = f"{name} {marks[name]}"
+        elif marks[name] in options and str(marks[name]) in LETTERS and not text.startswith(f"{marks[name]} –"):
+            text = f"{marks[name]}: {text}"
+        parts.append(text)
+    return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")

@@ -17,11 +17,10 @@ from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_number, is_whole
-from reelbench.studio.review import page_videos
-from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review import KindName, page_videos
 from reelbench.studio.review.pages import Content, fingerprint
-from reelbench.studio.review.review_files import KIND, Marks, Review
 from reelbench.studio.review.review_items import Item
+from reelbench.studio.review.review_kind import KIND, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 
 FPS = 24.0
@@ -39,9 +38,6 @@ _CONFIG = """<View>
 """
 
 
-# --- out ------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LabelStudioTasks:
     """What was written, and the videos that are not here: their rate is then Label Studio's default."""
@@ -53,13 +49,9 @@ class LabelStudioTasks:
 
 
 def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> LabelStudioTasks:
-    """Write `config.xml` and `tasks.json` to `folder`.
+    """Write `config.xml` and `tasks.json` of spans or question spans to `folder`, made if needed.
 
-    Args:
-        content: A draw of spans or question spans.
-        folder: Made if needed.
-        media_url: What stands before a video's path: an address, or `/data/local-files/?d=` and a folder.
-        data: The benchmark's own data.
+    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder.
     """
     if content.kind not in KINDS:
         raise InputError(
@@ -132,9 +124,6 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-# --- back -----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Export:
     """An export as reviews, one per annotator, and how many results were left out, by reason."""
@@ -161,13 +150,8 @@ class _Task:
         return rate
 
 
-def is_export(document: object) -> bool:
-    """Whether a JSON document looks like Label Studio's: a list, where a page of ours saves an object."""
-    return isinstance(document, list)
-
-
 def parse(document: list[Any], path: Path) -> Export:
-    """Read an export (its format JSON, not JSON-MIN).
+    """Read an export (its format JSON, not JSON-MIN): a list, where a page of ours saves an object.
 
     Cancelled annotations and timeline results without a range are left out and counted.
 
@@ -261,10 +245,13 @@ def _marks(results: list[Any], task: _Task, where: str) -> dict[str, Any]:
         if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
             raise InputError(f"{at}, field value: expected an object; is the export whole?")
         value, kind = result["value"], result.get("type")
-        if kind == "timelinelabels":
-            _add(marks, _range(value, task, at), value.get("timelinelabels"), at)
-        elif kind == "labels":
-            _add(marks, _seconds(value, at), value.get("labels"), at)
+        if kind in ("timelinelabels", "labels") and (span := _span(value, kind, task, at)) is not None:
+            labels = value.get(kind)
+            if labels not in (["answer"], ["question"]):
+                raise InputError(f'{at}, its label: expected ["answer"] or ["question"], found {labels!r:.60}')
+            # One span was asked for: of several regions it is what they cover together.
+            known = marks.get(labels[0], span)
+            marks[labels[0]] = [min(known[0], span[0]), max(known[1], span[1])]
         elif kind == "choices":
             choices = value.get("choices")
             if choices not in (["ok"], ["bad"]):
@@ -276,18 +263,15 @@ def _marks(results: list[Any], task: _Task, where: str) -> dict[str, Any]:
     return marks
 
 
-def _add(marks: dict[str, Any], span: list[float] | None, labels: object, at: str) -> None:
-    if span is None:
-        return
-    if labels not in (["answer"], ["question"]):
-        raise InputError(f'{at}, its label: expected ["answer"] or ["question"], found {labels!r:.60}')
-    name = labels[0]  # type: ignore[index]
-    # One span was asked for: of several regions it is what they cover together.
-    known = marks.get(name, span)
-    marks[name] = [min(known[0], span[0]), max(known[1], span[1])]
-
-
-def _range(value: dict[str, Any], task: _Task, at: str) -> list[float] | None:
+def _span(value: dict[str, Any], kind: str, task: _Task, at: str) -> list[float] | None:
+    """Return a region in seconds, as the audio template's are; None of a timeline's without a range of frames."""
+    if kind == "labels":
+        start, end = value.get("start"), value.get("end")
+        if not (is_number(start) and is_number(end) and 0 <= start <= end):
+            raise InputError(
+                f"{at}, field value: expected start and end in seconds, found {start!r:.20} and {end!r:.20}"
+            )
+        return [float(start), float(end)]
     ranges = value.get("ranges")
     if not ranges:
         task.ignored["without_range"] += 1
@@ -296,16 +280,7 @@ def _range(value: dict[str, Any], task: _Task, at: str) -> list[float] | None:
     start, end = (known.get("start"), known.get("end")) if isinstance(known, dict) else (None, None)
     if not (is_whole(start) and is_whole(end) and 1 <= start <= end):
         raise InputError(f"{at}, field value.ranges: expected one range of frames from 1 up, found {ranges!r:.60}")
-    return [(start - 1) / task.fps, end / task.fps]  # type: ignore[operator]
-
-
-def _seconds(value: dict[str, Any], at: str) -> list[float]:
-    """The audio template's regions, which are in seconds."""
-    start, end = value.get("start"), value.get("end")
-    numbers = [part for part in (start, end) if is_number(part)]
-    if len(numbers) < 2 or not 0 <= numbers[0] <= numbers[1]:  # noqa: PLR2004
-        raise InputError(f"{at}, field value: expected start and end in seconds, found {start!r:.20} and {end!r:.20}")
-    return [float(number) for number in numbers]
+    return [(start - 1) / task.fps, end / task.fps]
 
 
 def _of_kind(marks: dict[str, Any], kind: KindName) -> Marks:

@@ -14,12 +14,11 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.evidence.tagger_agreement import CODES, DIVERGENT, RIGHT, Judged, Node
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.pages import Content, Draw
-from reelbench.studio.review.review_files import Marks, Reviews
-from reelbench.studio.review.review_items import Item, Part, Place
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_items import Item, Place
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 MEANINGS = {
     RIGHT: "the model has it",
@@ -79,13 +78,9 @@ NODES = EvidenceNodes()
 
 
 def draw_nodes(spec: BenchmarkSpec, split: str, judged: Sequence[Judged], draw: Draw | None = None) -> Content:
-    """Draw questions, each with all its attempts and the nodes that were settled on them.
+    """Draw questions, each with all its attempts (which follow one another) and the nodes that were settled on them.
 
-    Args:
-        spec: The benchmark.
-        split: Its split.
-        judged: The diagnosis' attempts, those of a question one after the other.
-        draw: How many questions; the seed decides which. None: all of them, every node at a place of its own.
+    The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
     """
     by_question = {key: list(attempts) for key, attempts in groupby(judged, key=lambda attempt: attempt.question)}
     if not by_question:
@@ -104,15 +99,23 @@ def draw_nodes(spec: BenchmarkSpec, split: str, judged: Sequence[Judged], draw: 
 
 
 def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
-    items = []
+    texts = {  # whatever node is judged: nothing that a tagger said
+        "Question": attempt.texts["question"],
+        "Answer": attempt.texts["answer"],
+        "A person's notes": attempt.texts["notes"],
+        "The model was told": attempt.cue,
+        "The model wrote": attempt.output or "(nothing)",
+    }
+    of_attempt = [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
+    items: list[Item] = []
     for key in attempt.labels:
         node = attempt.graph.by_id[key]
         parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
-        shows = [parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents])]
+        # What is one for all nodes of an attempt stands above the first of them.
+        shows = [] if items and not alone else list(of_attempt)
+        shows.append(parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]))
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
-        if alone or not items:  # what is one for all nodes of an attempt stands above the first of them
-            shows[:0] = _attempt_shown(attempt)
         options = [(code, f"{parts.capitalised(code)} – {meaning}") for code, meaning in MEANINGS.items()]
         asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
         item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, asks)
@@ -121,31 +124,15 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
     return items
 
 
-def _attempt_shown(attempt: Judged) -> list[Part]:
-    """Return the texts of an attempt, whatever node is judged: nothing that a tagger said."""
-    texts = {
-        "Question": attempt.texts["question"],
-        "Answer": attempt.texts["answer"],
-        "A person's notes": attempt.texts["notes"],
-        "The model was told": attempt.cue,
-        "The model wrote": attempt.output or "(nothing)",
-    }
-    return [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
-
-
 @dataclass(frozen=True)
 class NodeSummary(ReviewSummary):
-    """Everybody's codes of one page.
-
-    Attributes:
-        codes: Node -> what was decided, what all gave, or what more than half of those who judged it gave.
-        open: Nodes on which there is no majority.
-        alpha: Krippendorff's, nominal, of what each gave before; None where it is undefined.
-    """
+    """Everybody's codes of one page."""
 
     codes: dict[Node, str]
+    """Node -> what was decided, what all gave, or what more than half of those who judged it gave."""
     open: list[str]
     alpha: float | None
+    """Krippendorff's, nominal, of what each gave before."""
 
     def figures(self) -> dict[str, Any]:
         """Return the count of each code, and agreement."""

@@ -20,11 +20,10 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Labels, Strata
-from reelbench.studio.review import excerpts, page_videos
+from reelbench.studio.review import page_videos
 from reelbench.studio.review.preferences import DISCUSSION
-from reelbench.studio.review.review_files import KIND
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind
+from reelbench.studio.review.review_kind import KIND, DrawnRows, ReviewKind
 
 Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
@@ -35,25 +34,22 @@ _SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js"
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What is looked at, and by how many.
-
-    Attributes:
-        sample: Videos, each with all its questions (all videos, where there are fewer).
-        per: So many questions for each label of a facet, in the place of `sample`.
-        seed: Seed of the draw, of who gets what, and of the order of scores.
-        raters: Pages to write.
-        overlap: How many raters look at each video.
-        strips: Whether every video gets a strip of frames, and not only those that browsers don't play.
-        tags: Labels that `per` may name beside those of the rows.
-    """
+    """What is looked at, and by how many."""
 
     sample: int = 30
+    """Videos, each with all its questions (all videos, where there are fewer)."""
     seed: int = 0
+    """Of the draw, of who gets what, and of the order of scores."""
     raters: int = 1
+    """Pages to write."""
     overlap: int = 1
+    """How many raters look at each video."""
     strips: bool = False
+    """Whether every video gets a strip of frames, and not only those that browsers don't play."""
     per: Strata | None = None
+    """So many questions for each label of a facet, in the place of `sample`."""
     tags: Labels | None = None
+    """Labels that `per` may name beside those of the rows."""
 
     def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
         """Return the ids of drawn questions, for pages whose `sample` counts these."""
@@ -85,13 +81,7 @@ class WrittenPages:
 class Content:
     """What pages are made of, before it is said who gets what.
 
-    Attributes:
-        kind: What is asked.
-        spec: The benchmark.
-        split: Its split.
-        places: In order.
-        rows: A row of each video, to find it.
-        consensus: Whether other raters' marks are shown, to be decided on.
+    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to be decided on.
     """
 
     kind: ReviewKind
@@ -112,16 +102,9 @@ def draw_content(
     answers: Path | None = None,
     made: Path | None = None,
 ) -> Content:
-    """Draw videos with their questions.
+    """Draw videos of a benchmark or task with their questions, for a kind of page.
 
-    Args:
-        name: Benchmark or task.
-        draw: How much, and for whom.
-        kind: What to ask.
-        split: Split, if not the default one.
-        data: The benchmark's own data.
-        answers: Folder of the result whose answers are scored, for `scores`.
-        made: Folder that `make discussion` wrote, for `preference`.
+    `answers` is the folder of the result whose answers are scored, `made` the one that `make discussion` wrote.
     """
     if (made is None) == (kind.source == "made"):
         raise InputError("--made names the folder that `make discussion` wrote: with --ask preference, and only there")
@@ -136,10 +119,8 @@ def draw_content(
     by_video = rows_by_video(rows)
     sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
     drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
-    shown = DrawnRows(
-        located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed, made
-    )
-    places = kind.places(shown)
+    chosen = {video: by_video[video] for video in drawn}
+    places = kind.places(DrawnRows(located.spec, located.split, chosen, answers, draw.seed, made))
     return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
 
 
@@ -149,9 +130,6 @@ def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         by_video.setdefault(row["video"], []).append(row)
     return by_video
-
-
-# --- who gets what --------------------------------------------------------------------------------------------------
 
 
 def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
@@ -180,9 +158,6 @@ def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]
     return parts
 
 
-# --- writing --------------------------------------------------------------------------------------------------------
-
-
 def write(
     content: Content,
     output: Path,
@@ -194,23 +169,16 @@ def write(
     note: Callable[[str], None] = lambda _: None,
     bar: Bar = no_bar,
 ) -> WrittenPages:
-    """Write the pages of a draw.
+    """Write the pages of a draw: to a file, or with clips in a folder to one.
 
-    Args:
-        content: What is on them.
-        output: The page's file, or the folder for the page and its clips.
-        draw: For how many people.
-        data: The benchmark's own data.
-        clips: Where small clips of the videos go; None for no clips.
-        media_url: What stands before a video's path: an address from which pages play them; None: they play those that
-            lie beside them, and let reviewers choose the others from their own disks.
-        note: Told what can't be read.
-        bar: Shows how far cutting clips has come.
+    `clips` says where small clips of the videos go, if anywhere. `media_url` stands before a video's path: an address
+    from which pages play them; without it they play those that lie beside them, and reviewers choose the others from
+    their own disks. `note` is told what can't be read.
 
     Raises:
         InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
     """
-    said = excerpts.terms(content.spec, content.split) if clips else ""
+    said = page_videos.terms(content.spec, content.split) if clips else ""
     parts = share_among_raters(content.places, draw)
     library = Library(content.spec, content.split, data)
     paths = {video: page_videos.find_video(library, row) for video, row in content.rows.items()}
@@ -220,15 +188,21 @@ def write(
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
         shown, made = {}, None
         if clips:
-            most = excerpts.PAGE_BYTES if clips == "page" else None
-            made = excerpts.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
+            most = page_videos.PAGE_BYTES if clips == "page" else None
+            made = page_videos.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
             shown = made.in_folder(output) if clips == "folder" else {}
         else:
             for video, path in paths.items():
                 named = page_videos.path_in_library(library, content.rows[video], path)
                 source = None if media_url is None else media_url + quote(named)
                 shown[video] = page_videos.describe_video(path, output, source, strips=draw.strips, note=note)
-            said = _films(media_url, shown.values())
+            sources = [facts["source"] for facts in shown.values()]
+            said = f"The films come from {media_url}"
+            if media_url is None and all(sources):
+                said = "The films lie beside this page: move or send both together."
+            elif media_url is None:
+                some = "Some films lie beside this page; the others" if any(sources) else "The films"
+                said = f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
         page = fingerprint(content)
         for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
             videos, elements = shown, ""
@@ -280,17 +254,6 @@ def _document(
             {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
         ],
     }
-
-
-def _films(media_url: str | None, videos: Iterable[page_videos.Facts]) -> str:
-    """Return the page's sentence on where its films are."""
-    sources = [facts["source"] for facts in videos]
-    if media_url is not None:
-        return f"The films come from {media_url}"
-    if all(sources):
-        return "The films lie beside this page: move or send both together."
-    some = "Some films lie beside this page; the others" if any(sources) else "The films"
-    return f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
 
 
 def _html(document: Mapping[str, Any], clips: str, media_url: str | None) -> str:

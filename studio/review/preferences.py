@@ -15,15 +15,13 @@ import numpy as np
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
-from reelbench.registry.rows import Row
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.stats.intervals import Estimate, mean_over_clusters
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Part, Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
 SINGLE_PASS, DISCUSSION = "single_pass.json", "annotations.json"
 _CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}
@@ -49,12 +47,19 @@ class Preferences(ReviewKind):
         assert drawn.made is not None  # noqa: S101 - the draw was checked
         known = loading.locate(drawn.spec.id, drawn.split, drawn.made / SINGLE_PASS).read()
         first = {row["id"]: row for row in known}
-        places = [
-            Place(video, row["id"], [_item(row, first[row["id"]])])
-            for video, rows in drawn.by_video.items()
-            for row in rows
-            if row["id"] in first and _text(row) != _text(first[row["id"]])
-        ]
+        places = []
+        for video, rows in drawn.by_video.items():
+            for last in rows:
+                before = first.get(last["id"])
+                if before is None or (before["question"], before["answer"]) == (last["question"], last["answer"]):
+                    continue
+                versions = (before, last) if _discussion_is(last["id"]) == "B" else (last, before)
+                shows: list[Part] = []
+                for letter, row in zip("AB", versions, strict=True):
+                    shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
+                    shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
+                asks = [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
+                places.append(Place(video, last["id"], [parts.row_item(last, shows, asks)]))
         if not places:
             raise InputError(f"{drawn.made}: no question of these videos has two versions that differ")
         return places
@@ -83,30 +88,14 @@ class Preferences(ReviewKind):
 PREFERENCES = Preferences()
 
 
-def _item(last: Row, first: Row) -> dict[str, Any]:
-    versions = (first, last) if _discussion_is(last["id"]) == "B" else (last, first)
-    shows: list[Part] = []
-    for letter, row in zip("AB", versions, strict=True):
-        shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
-        shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
-    return parts.row_item(
-        last, shows, [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
-    )
-
-
-def _text(row: Row) -> tuple[str, str]:
-    return row["question"], row["answer"]
-
-
 def _discussion_is(identifier: str) -> Literal["A", "B"]:
     """Return the letter under which the discussion's version of a question is shown."""
     return "AB"[hashlib.sha256(f"preference|{identifier}".encode()).digest()[0] % 2]  # type: ignore[return-value]
 
 
 def _better(identifier: str, choice: str) -> Better:
-    if choice == "tie":
-        return "tie"
-    return "discussion" if choice == _discussion_is(identifier) else "single_pass"
+    known: dict[str, Better] = {"tie": "tie", _discussion_is(identifier): "discussion"}
+    return known.get(choice, "single_pass")
 
 
 _VALUES: Mapping[Better, float] = {"discussion": 1.0, "tie": 0.5, "single_pass": 0.0}
@@ -123,12 +112,9 @@ class PreferenceSummary(ReviewSummary):
     def win_rate(self) -> Estimate:
         """How often the discussion's version is the better one, a tie counting half, over all choices; 0 to 1."""
         about = self.reviews.items
-        pairs = [
-            (_VALUES[b], str(about.get(name, {}).get("video", name)))
-            for name, by in self.chosen.items()
-            for b in by.values()
-        ]
-        return mean_over_clusters(np.array([value for value, _ in pairs]), [video for _, video in pairs], bounds=(0, 1))
+        videos = [str(about.get(name, {}).get("video", name)) for name, by in self.chosen.items() for _ in by]
+        values = [_VALUES[better] for by in self.chosen.values() for better in by.values()]
+        return mean_over_clusters(np.array(values), videos, bounds=(0, 1))
 
     def figures(self) -> dict[str, Any]:
         """Return the win rate, what each question got, and how far reviewers agree."""
@@ -155,10 +141,11 @@ class PreferenceSummary(ReviewSummary):
 
     def write(self, path: Path) -> str:
         """Write what each question got: the decision, else what most chose, a tie where they are even (JSON Lines)."""
-        write_jsonl(path, ({"id": name, "better": self._together(name)} for name in self.chosen))
+        together = {}
+        for name, by_reviewer in self.chosen.items():
+            votes = list(by_reviewer.values())
+            ahead = votes.count("discussion") - votes.count("single_pass")
+            most = "tie" if not ahead else "discussion" if ahead > 0 else "single_pass"
+            together[name] = self.decided.get(name) or most
+        write_jsonl(path, ({"id": name, "better": better} for name, better in together.items()))
         return f"{number_of(len(self.chosen), 'question')} written to {path}"
-
-    def _together(self, name: str) -> Better:
-        votes = list(self.chosen[name].values())
-        ahead = votes.count("discussion") - votes.count("single_pass")
-        return self.decided.get(name) or ("tie" if not ahead else "discussion" if ahead > 0 else "single_pass")

@@ -1,22 +1,41 @@
-"""Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1)."""
+"""Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1).
 
+And people's scores of a model's answers, on the judge's scale and blind to its scores: what calibrates a judge.
+"""
+
+import csv
+import io
+import random
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.judges.prompting import PromptSet, load_prompts
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 from reelbench.registry.text_tables import Table, number
+from reelbench.registry.values import is_whole
+from reelbench.scoring import result_files
 from reelbench.studio.published import published
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Review, Reviews
 from reelbench.studio.review.review_items import Item, Part, Place
-from reelbench.studio.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary, ScaleFigures
+from reelbench.studio.review.review_kind import (
+    WATCH_FIRST,
+    DrawnRows,
+    Marks,
+    Review,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+    ScaleFigures,
+)
 
 LOWEST, HIGHEST = 1, 5
 _QUESTION_ENDS = {
@@ -70,14 +89,18 @@ class Ratings(ReviewKind):
         """Return one place a video: its caption, if it has one, and all its questions."""
         places = []
         for video, rows in drawn.by_video.items():
-            caption = next((row["caption"] for row in rows if row.get("caption")), "")
-            shown = [parts.shown_text("Caption", caption)]
-            items = (
-                [parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption")]
-                if caption
-                else []
-            )
-            places.append(Place(video, video, items + [item for row in rows for item in _row_items(drawn.spec, row)]))
+            items = []
+            if caption := next((row["caption"] for row in rows if row.get("caption")), ""):
+                shown = [parts.shown_text("Caption", caption)]
+                items.append(parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption"))
+            for row in rows:
+                right, others = parts.right_answer(drawn.spec, row)
+                texts = {"question": parts.shown_question(row)}
+                if right:
+                    texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
+                items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
+                items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+            places.append(Place(video, video, items))
         return places
 
     def check(self, review: Review, path: Path) -> None:
@@ -151,22 +174,19 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     for video, rows in by_video.items():
         texts = {f"caption {video}": {"caption": next((row["caption"] for row in rows if row.get("caption")), "")}}
         texts |= {row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]} for row in rows}
-        for name, shown in texts.items():
-            if name in said:
-                places.append(Place(video, name, [_decision_item(name, video, shown, said[name])]))
+        for name in [name for name in texts if name in said]:
+            shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
+            shows.append(parts.shown_text("Rated low", "", others=said[name]))
+            asks = [parts.choice_ask("decision", "What becomes of it", _DECISIONS)]
+            for part, text in texts[name].items():
+                title = f"{parts.capitalised(part)}, edited"
+                asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
+            item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+            places.append(Place(video, name, [item]))
     return places
 
 
-def _decision_item(name: str, video: str, texts: Mapping[str, str], said: Sequence[str]) -> Item:
-    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
-    shows.append(parts.shown_text("Rated low", "", others=said))
-    options = [("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below")]
-    asks = [parts.choice_ask("decision", "What becomes of it", options)]
-    asks += [
-        parts.text_ask(part, f"{parts.capitalised(part)}, edited", rows=3, optional=True, start=text)
-        for part, text in texts.items()
-    ]
-    return parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+_DECISIONS = (("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below"))
 
 
 def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
@@ -185,16 +205,6 @@ def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
     ]
-
-
-def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:
-    items = [parts.row_item(row, [parts.shown_question(row)], _scales(spec, "question"), part="question")]
-    right, others = parts.right_answer(spec, row)
-    if right:
-        shown = parts.shown_text("Answer", right, row["language"], others)
-        items.append(parts.row_item(row, [shown], _scales(spec, "answer"), part="answer"))
-    items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
-    return items
 
 
 @dataclass(frozen=True)
@@ -265,7 +275,15 @@ class RatingSummary(ReviewSummary):
         A row is verified where people rated both its question and its answer, and rated none of it low or decided to
         keep or edit it. What nobody rated, and what is low and undecided, stays unverified.
         """
-        rated = [self._rated(part) for part in ("question", "answer")]
+        rated = [
+            {
+                name
+                for review in self.reviews.reviews.values()
+                for name, given in review.ratings.get(part, {}).items()
+                if DIMENSIONS[part].keys() <= given.keys()
+            }
+            for part in ("question", "answer")
+        ]
         decided, low = self._decided(), self._low_names()
         asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
         dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
@@ -276,11 +294,121 @@ class RatingSummary(ReviewSummary):
                 changes[name] = {"caption": edits.get("caption", "")}
         return write_rows(path, self.reviews, Verification(verified, dropped, changes))
 
-    def _rated(self, part: str) -> set[str]:
-        """Return the ids that somebody rated on all dimensions."""
-        return {
-            name
-            for review in self.reviews.reviews.values()
-            for name, given in review.ratings.get(part, {}).items()
-            if DIMENSIONS[part].keys() <= given.keys()
+
+class JudgeScores(ReviewKind):
+    """A result's answers, scored on the judge's scale."""
+
+    name = KindName.SCORES
+    title = "Scores"
+    verb = "scored"
+    source = "result"
+    advice = (
+        "Score the model's answer against the reference. Each scale means what the judge is told that it means.",
+        "Score each dimension by itself: a wrong answer may be coherent, and a right one shallow.",
+        "Watch the video where the reference alone doesn't settle it.",
+    )
+
+    def places(self, drawn: DrawnRows) -> list[Place]:
+        """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
+        spec, answers = drawn.spec, drawn.answers
+        if spec.judge is None:
+            raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
+        assert answers is not None  # noqa: S101 - the draw was checked
+        folder = result_files.folder_of_one(answers)
+        benchmark = result_files.read(folder).benchmark
+        if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
+            raise InputError(f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}")
+        predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
+        prompts = load_prompts(spec, "reelbench")
+        places = [
+            Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
+            for rows in drawn.by_video.values()
+            for row in rows
+            if isinstance(text := predictions.get(row["id"]), str) and text.strip()
+        ]
+        if not places:
+            raise InputError(f"{folder}: has no answer to the questions that were drawn; draw more videos (--sample)")
+        random.Random(drawn.seed).shuffle(places)  # noqa: S311 - no secret
+        return places
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people's scores differ on any criterion."""
+        names = {name for marks in by_reviewer.values() for name in marks} - {"note"}
+        return any(len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1 for name in names)
+
+    def summarize(self, reviews: Reviews) -> "ScoreSummary":
+        """Put scores together; InputError where nothing is scored, or a score is off the scale."""
+        judge = discovery.get(reviews.benchmark).judge
+        if judge is None:
+            raise InputError(f"{reviews.benchmark}: has no judged metric")
+        given: dict[str, dict[str, list[float]]] = {}
+        for identifier, by_reviewer in reviews.marks().items():
+            for who, marks in by_reviewer.items():
+                for name, score in marks.items():
+                    if name == "note":
+                        continue
+                    if name not in judge.criteria or not is_whole(score) or not judge.low <= score <= judge.high:
+                        raise InputError(
+                            f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
+                            f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"
+                        )
+                    given.setdefault(name, {}).setdefault(identifier, []).append(score)
+        if not given:
+            raise InputError("nothing is scored in these files yet")
+        criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
+        means = {
+            (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
+            for name in judge.criteria
+            for item, unit in given.get(name, {}).items()
         }
+        return ScoreSummary(self, reviews, judge, criteria, means)
+
+
+SCORES = JudgeScores()
+
+
+def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> Item:
+    """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it.
+
+    What a score means is what `prompts` tells the judge: people and judge go by one rubric.
+    """
+    shows = [
+        parts.shown_question(row),
+        parts.shown_text("Reference", row["answer"], row["language"]),
+        parts.shown_text("The model's answer", answer, row["language"]),
+    ]
+    asks = [parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name)) for name in judge.criteria]
+    return parts.row_item(row, shows, asks)
+
+
+@dataclass(frozen=True)
+class ScoreSummary(ReviewSummary):
+    """Everybody's scores: criterion -> statistics, and (id, criterion) -> what was decided, else the mean of people."""
+
+    judge: JudgeSpec
+    criteria: dict[str, ScaleFigures]
+    means: dict[tuple[str, str], float]
+
+    def figures(self) -> dict[str, Any]:
+        """Return each criterion's statistics."""
+        criteria = {name: scores.document("scored_twice") for name, scores in self.criteria.items()}
+        return {"criteria": criteria, "items": len({item for item, _ in self.means})}
+
+    def tables(self) -> list[Table]:
+        """Return each criterion's statistics."""
+        rows = [
+            (name, number(scores.mean), str(scores.n), number(scores.alpha)) for name, scores in self.criteria.items()
+        ]
+        columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
+        return [Table(f"{self.heading}, {self.figures()['items']} answers", columns, rows)]
+
+    def write(self, path: Path) -> str:
+        """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
+        several = len(self.judge.criteria) > 1
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(["id", "score", *(["criterion"] if several else [])])
+        for (item, name), score in sorted(self.means.items()):
+            table.writerow([item, f"{score:g}", *([name] if several else [])])
+        write_text(path, text.getvalue())
+        return f"{number_of(len(self.means), 'score')} written to {path}"

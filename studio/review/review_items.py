@@ -26,14 +26,15 @@ class Place:
     items: list[Item]
 
 
-def review_item(identifier: str, video: str, shows: list[Part], asks: Iterable[Part], **more: str) -> Item:
-    """Return an item; `more` is its `part` of a row (caption, question, answer) and its `language`."""
-    part = more.get("part", "")
+def review_item(
+    identifier: str, video: str, shows: list[Part], asks: Iterable[Part], *, part: str = "", language: str = ""
+) -> Item:
+    """Return an item; `part` is its part of a row (caption, question, answer)."""
     return {
         "key": f"{part} {identifier}" if part else identifier,
         "id": identifier,
         "part": part,
-        "language": more.get("language", ""),
+        "language": language,
         "shows": shows,
         "asks": list(asks),
         "about": {"video": video},
@@ -112,12 +113,6 @@ def text_ask(name: str, title: str, rows: int = 1, **more: object) -> Part:
 def span_ask(title: str) -> Part:
     """Return a span to mark."""
     return {"type": "span", "name": "span", "title": title}
-
-
-def verdict_ask() -> Part:
-    """Return the box for an item that makes no sense."""
-    title = "Bad: not coherent, or not what the video shows (B)"
-    return {"type": "verdict", "name": "verdict", "title": title, "optional": True}
 
 
 def note_ask() -> Part:

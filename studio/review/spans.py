@@ -5,7 +5,7 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -19,13 +19,11 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.registry.values import is_number
 from reelbench.scoring.temporal_span import iou
 from reelbench.studio.moment_pairs import across_time
-from reelbench.studio.moment_sources import Span
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import WATCH_FIRST, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import WATCH_FIRST, Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
 """Spans that overlap less are a disagreement."""
@@ -106,8 +104,10 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
     return [parts.shown_question(row), *parts.shown_facets(spec, row), answer]
 
 
-def _asks(title: str) -> list[dict[str, Any]]:
-    return [parts.span_ask(title), parts.verdict_ask(), parts.note_ask()]
+def _asks(title: str) -> list[Part]:
+    bad = "Bad: not coherent, or not what the video shows (B)"
+    verdict = {"type": "verdict", "name": "verdict", "title": bad, "optional": True}
+    return [parts.span_ask(title), verdict, parts.note_ask()]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:
@@ -132,31 +132,25 @@ def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
     return any(iou(a, b) < APART for a, b in combinations(spans, 2))
 
 
-# --- merging --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class ItemSpans:
-    """What people gave for one item.
-
-    Attributes:
-        span: Median start and median end, in seconds, or what was decided in their place; None where there is none.
-        n: People who gave a span.
-        rejected: People who called it bad.
-        pairwise_iou: Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans.
-        unfinished: People who began a span and left one end open.
-        kept: Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided.
-    """
+    """What people gave for one item."""
 
     span: tuple[float, float] | None
+    """Median start and median end, in seconds, or what was decided in their place."""
     n: int
+    """People who gave a span."""
     rejected: int
+    """People who called it bad."""
     pairwise_iou: float | None
+    """Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans."""
     unfinished: int
+    """People who began a span and left one end open."""
     kept: bool
+    """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
 
 
-def _spans(marks: Any) -> list[tuple[float, float]]:  # noqa: ANN401 - any iterable of marks
+def _spans(marks: Iterable[Marks]) -> list[tuple[float, float]]:
     return [span for given in marks if (span := span_of(given)) is not None]
 
 
@@ -199,17 +193,14 @@ class SpanSummary(ReviewSummary):
         verdicts = rejected + sum(item.n for item in self.items.values())
         return rejected / verdicts if verdicts else None
 
-    def _question_spans(self) -> Iterator[tuple[Span, Span | None, str]]:
-        """Yield each kept question's span, its answer's where it is known, and its video."""
-        about, marks = self.reviews.items, self.reviews.marks()
-        for name, item in self.items.items():
-            answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
-            answer = answer or about.get(name, {}).get("answer_span")
-            if item.span is not None and item.kept:
-                yield item.span, answer, str(about.get(name, {}).get("video", name))
-
     def figures(self) -> dict[str, Any]:
         """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too."""
+        marks = self.reviews.marks()
+        reasons = {
+            name: [f"{who}: {given['reason']}" for who, given in by_reviewer.items() if given.get("reason")]
+            for name, by_reviewer in marks.items()
+        }
+        unfinished = sum(item.unfinished for item in self.items.values())
         figures: dict[str, Any] = {
             "items": {
                 name: {
@@ -222,30 +213,25 @@ class SpanSummary(ReviewSummary):
             },
             "mean_pairwise_iou": self.mean_pairwise_iou,
             "rejected_share": self.rejected_share,
-            "reasons": self._reasons(),
-            "ignored": {
-                **self.reviews.ignored,
-                "unfinished": sum(item.unfinished for item in self.items.values()),
-            },
+            "reasons": {name: said for name, said in reasons.items() if said},
+            "ignored": {**self.reviews.ignored, "unfinished": unfinished},
         }
         if self.kind is QUESTION_SPANS:
-            measured = across_time(self._question_spans())
+            about, both = self.reviews.items, []
+            for name, item in self.items.items():
+                answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
+                known = about.get(name, {})
+                if item.span is not None and item.kept:
+                    both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
+            measured = across_time(both)
             for name in ("certificate_length", "qa_miou"):
                 figures[name] = {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
             figures["across_time"] = measured
         return figures
 
-    def _reasons(self) -> dict[str, list[str]]:
-        """Return item -> why people called it bad, in their words."""
-        reasons = {
-            name: [f"{who}: {marks['reason']}" for who, marks in given.items() if marks.get("reason")]
-            for name, given in self.reviews.marks().items()
-        }
-        return {name: said for name, said in reasons.items() if said}
-
     def notes(self) -> list[str]:
         """Return people's reasons for calling items bad."""
-        return [f"bad: {name}, {'; '.join(said)}" for name, said in self._reasons().items()]
+        return [f"bad: {name}, {'; '.join(said)}" for name, said in self.figures()["reasons"].items()]
 
     def tables(self) -> list[Table]:
         """Return agreement, and of question spans certificate length and QA-mIoU."""
@@ -269,13 +255,10 @@ class SpanSummary(ReviewSummary):
         that half or more called bad, are left out.
         """
         spans = {name: list(item.span) for name, item in self.items.items() if item.span and item.kept}
-        left_out = len(self.items) - len(spans)
+        lost = {name: "bad" if item.rejected else "no_span" for name, item in self.items.items() if name not in spans}
         if self.kind is not QUESTION_SPANS:
-            lost = {
-                name: "bad" if item.rejected else "no_span" for name, item in self.items.items() if name not in spans
-            }
             changes = {name: {"span": span} for name, span in spans.items()}
             return write_rows(path, self.reviews, Verification(set(spans), lost, changes, only_with="span"))
         write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
         written = f"{number_of(len(spans), 'question')} written to {path}"
-        return f"{written}, {left_out} left out (called bad, or without a span)"
+        return f"{written}, {len(lost)} left out (called bad, or without a span)"

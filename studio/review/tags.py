@@ -18,11 +18,10 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
 from reelbench.scoring.tag_agreement import TagAgreement, tag_agreement
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.tag_manual import our_manual
 
 
@@ -125,17 +124,14 @@ def tags_of(marks: Marks) -> Tags | None:
 
 @dataclass(frozen=True)
 class TagSummary(ReviewSummary):
-    """Everybody's tags of one page.
-
-    Attributes:
-        agreement: (rater, rater) -> their agreement, for pairs that tagged something in common.
-        consensus: Id -> tags that all raters gave, that were decided, or that one rater alone gave.
-        disagreements: Id -> rater -> tags, of what is still open.
-    """
+    """Everybody's tags of one page."""
 
     agreement: dict[tuple[str, str], TagAgreement]
+    """Of pairs of raters that tagged something in common."""
     consensus: dict[str, Tags]
+    """Id -> tags that all raters gave, that were decided, or that one rater alone gave."""
     disagreements: dict[str, dict[str, Tags]]
+    """Id -> rater -> tags, of what is still open."""
 
     def figures(self) -> dict[str, Any]:
         """Return each pair's agreement, and what is settled."""
@@ -148,13 +144,11 @@ class TagSummary(ReviewSummary):
 
     def tables(self) -> list[Table]:
         """Return each pair's agreement, and how many items are settled."""
-        agreement = [
-            table
-            for pair in self.figures()["agreement"]
-            for table in agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
-        ]
+        tables: list[Table] = []
+        for pair in self.figures()["agreement"]:
+            tables += agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
         rows = [("settled", str(len(self.consensus))), ("open", str(len(self.disagreements)))]
-        return [*agreement, Table("consensus", ("quantity", "#items"), rows)]
+        return [*tables, Table("consensus", ("quantity", "#items"), rows)]
 
     def notes(self) -> list[str]:
         """Return the command that settles what is open."""
@@ -167,39 +161,24 @@ class TagSummary(ReviewSummary):
         path = path if path.suffix else path / "consensus.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in self.consensus.items()))
-        still_open = path.with_name("disagreements.jsonl")
-        marks = self.reviews.marks()
-        write_jsonl(
-            still_open,
-            (
-                {
-                    "qid": name,
-                    "tags": {who: asdict(tags) for who, tags in by_rater.items()},
-                    "notes": {who: given["note"] for who, given in marks[name].items() if given.get("note")},
-                }
-                for name, by_rater in self.disagreements.items()
-            ),
-        )
+        marks, still_open = self.reviews.marks(), []
+        for name, by_rater in self.disagreements.items():
+            tags = {who: asdict(given) for who, given in by_rater.items()}
+            notes = {who: given["note"] for who, given in marks[name].items() if given.get("note")}
+            still_open.append({"qid": name, "tags": tags, "notes": notes})
+        write_jsonl(path.with_name("disagreements.jsonl"), still_open)
         written = f"{number_of(len(self.consensus), 'item')} written to {path}"
-        return f"{written}, {len(self.disagreements)} open to {still_open}"
+        return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
 
 
 def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:
     """Return two taggers' agreement by label and over whole answers; `agreement` as `review agree --json` gives it."""
-    rows = [
-        (
-            name,
-            str(label["n_a"]),
-            str(label["n_b"]),
-            number(label["exact"]["value"]),
-            number(label["kappa"]["value"]),
-            interval(label["kappa"]["ci95"]),
-            number(label["f1"]["value"]),
-            number(label["ac1"]["value"]),
-        )
-        for name, label in agreement["labels"].items()
-        if label["n_a"] or label["n_b"]
-    ]
+    rows = []
+    for name, label in agreement["labels"].items():
+        if label["n_a"] or label["n_b"]:
+            exact, kappa, f1, ac1 = (number(label[measure]["value"]) for measure in ("exact", "kappa", "f1", "ac1"))
+            counts = (str(label["n_a"]), str(label["n_b"]))
+            rows.append((name, *counts, exact, kappa, interval(label["kappa"]["ci95"]), f1, ac1))
     whole = [
         (f"{name}: {measure}", number(estimate["value"], 3), interval(estimate["ci95"], 3))
         for name, measures in (*agreement["sets"].items(), ("thinking", agreement["thinking"]))

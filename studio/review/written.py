@@ -15,11 +15,10 @@ from reelbench.registry.files import write_json
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
 from reelbench.registry.text_tables import Table, number
+from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kind_names import KindName
-from reelbench.studio.review.review_files import Marks, Reviews
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
+from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
 GUIDE: Mapping[str, Any] = yaml.safe_load(
     (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")

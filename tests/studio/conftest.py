@@ -8,8 +8,7 @@ import jsonschema
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.studio.chain import ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos
 from tests.servers import roles

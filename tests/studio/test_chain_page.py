@@ -12,8 +12,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.studio import chain_page
-from reelbench.studio.chain import ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos
 from reelbench.studio.funnel import to_svg

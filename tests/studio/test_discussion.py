@@ -12,7 +12,7 @@ from reelbench.llm.budget import Budget
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions
 from reelbench.studio.discussion_files import read_videos
 from tests.servers import roles

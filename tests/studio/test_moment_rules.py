@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reelbench.llm.reading import UnreadableError
-from reelbench.studio import moment_replies as replies
+from reelbench.studio import moment_pairs as replies
 from reelbench.studio.funnel import DroppedError
 from reelbench.studio.moment_rules import Cuts, Rules
 from reelbench.studio.moment_sources import Captioned, Event, Query, fit_events, fit_window

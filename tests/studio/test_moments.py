@@ -11,8 +11,7 @@ import pytest
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from reelbench.studio.chain import ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.gates import Gates
 from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
 from reelbench.studio.moment_rules import Cuts, GateName, GateRules, Rules

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.studio.profile import Extras, Label, profile
-from reelbench.studio.profile_rows import count_steps, read_benchmark, read_file
+from reelbench.studio.profile import Extras, Label, count_steps, profile, read_benchmark, read_file
 from tests import spacy_models
 from tests.servers.judge import Answer, JudgeServer
 

@@ -12,8 +12,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media.library import Library
 from reelbench.scoring.cognitive_profile import read_tags
-from reelbench.studio.chain import ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.review.tags import TAGS
 from reelbench.studio.tag_manual import our_manual, read_manual
 from reelbench.studio.tagging import Tagger, TagVote, majority, read_visual, run

@@ -1,6 +1,6 @@
 import pytest
 
-from reelbench.studio.evidence.timestamps import read_windows, seconds_apart
+from reelbench.studio.evidence.graphs import read_windows, seconds_apart
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review import KindName
 from reelbench.studio.review.kinds import KINDS, summarize
 from tests.program import app
 from tests.studio.test_diagnosis_page import diagnosed

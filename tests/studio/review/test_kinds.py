@@ -256,7 +256,7 @@ def test_each_dimension_is_scored_by_the_words_that_its_judge_is_given():
     """Coherence is about coherence: every score of every dimension is named in the judge's file, and no other."""
     from reelbench.judges.prompting import load_prompts
     from reelbench.registry import discovery
-    from reelbench.studio.review.scores import score_item
+    from reelbench.studio.review.ratings import score_item
 
     spec = discovery.get("moviecore")
     row = next(iter(loading.locate("moviecore_mini").read()))

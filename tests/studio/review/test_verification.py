@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.studio.chain import ChainSetup
-from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos
 from reelbench.studio.review import preferences
