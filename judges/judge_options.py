@@ -71,13 +71,10 @@ class JudgeOptions(AskOptions):
 
     @classmethod
     def named(cls, text: str, *, url: str | None, prices: Path | None = None, **shared: Any) -> "JudgeOptions":  # noqa: ANN401
-        """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; the rest is every judge's.
+        """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
-        Args:
-            text: The names.
-            url: The server of those without one of their own.
-            prices: A file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
-            shared: Further fields.
+        `url` is the server of those without one of their own; `prices` a file of prices in LiteLLM's shape
+        (`model_prices_and_context_window.json`).
         """
         judges = []
         for part in text.split(","):

@@ -37,13 +37,9 @@ _END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
 
 
 def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:
-    """Return the score in `reply`, or None where it is not plainly there.
+    """Return the score, `low` to `high`, in a reply's text, or None where it is not plainly there.
 
-    Args:
-        reply: The reply's text; None where the server gave none.
-        low: Lowest score of the scale.
-        high: Highest score of the scale.
-        bare_integer: Whether an integer and nothing else is a score too.
+    With `bare_integer` an integer and nothing else is a score too. Where the server gave no text there is none.
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None

@@ -36,7 +36,6 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
 GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
 
-
 _SHORT, _MARK = 8, 32  # hexadecimal digits
 _PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
 _ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
@@ -70,11 +69,8 @@ class PromptSet:
 
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
-        template, system, texts = (
-            self.user[criterion],
-            self.system[criterion],
-            (item.question, item.target["text"], item.text),
-        )
+        template, system = self.user[criterion], self.system[criterion]
+        texts = (item.question, item.target["text"], item.text)
         if self.style == "positional":
             text = template.format(*texts)
         else:
@@ -114,14 +110,9 @@ def load_scale_prompts(
     *,
     places: Sequence[str] = ("question", "reference", "answer"),
 ) -> PromptSet:
-    """Return the prompt set called `prompts` for any scale.
+    """As `load_prompts`, for any scale, with the folder of our `own` prompts; `name` is for errors.
 
-    Args:
-        name: For errors.
-        judge: The scale.
-        own: The folder of our prompts.
-        prompts: `reelbench`, `official`, or a path.
-        places: What a file of the user's must have places for.
+    A file of the user's must have `places`.
     """
     if prompts == "reelbench":
         return _own(name, judge, own)
@@ -198,36 +189,30 @@ def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet
 
 
 def _official(judge: JudgeSpec, source: UrlFile) -> PromptSet:
-    source_bytes = _fetched(source)
-    pairs = _strings_of(source_bytes, judge.criteria, source.url)
+    url = source.url
+    if source.sha256 is None:
+        raise InputError(f"{url}: the spec pins no sha256 for these prompts")
+    kept = home() / "prompts" / f"{source.sha256[:16]}-{url.rsplit('/', 1)[-1]}"
+    content = kept.read_bytes() if kept.is_file() else b""
+    if hashlib.sha256(content).hexdigest() != source.sha256:
+        if url.startswith(f"{GITHUB_RAW}/"):
+            url = settings.GITHUB_RAW.get().rstrip("/") + url.removeprefix(GITHUB_RAW)
+        try:
+            content = download(url, kept, sha256=source.sha256, again=True).read_bytes()
+        except DataUnavailableError as error:
+            raise ReelbenchError(
+                f"--judge-prompts official: {error}; nothing was sent. Without network, put the file at {kept}"
+            ) from None
+    pairs = _strings_of(content, judge.criteria, source.url)
     return PromptSet(
         name="official",
-        sha256=hashlib.sha256(source_bytes).hexdigest(),
+        sha256=source.sha256,
         temperature=judge.official_temperature,
         bare_integer=False,
         system={criterion: system for criterion, (system, _) in pairs.items()},
         user={criterion: user for criterion, (_, user) in pairs.items()},
         style="positional",
     )
-
-
-def _fetched(source: UrlFile) -> bytes:
-    if source.sha256 is None:
-        raise InputError(f"{source.url}: the spec pins no sha256 for these prompts")
-    kept = home() / "prompts" / f"{source.sha256[:16]}-{source.url.rsplit('/', 1)[-1]}"
-    if kept.is_file():
-        content = kept.read_bytes()
-        if hashlib.sha256(content).hexdigest() == source.sha256:
-            return content
-    url = source.url
-    if url.startswith(f"{GITHUB_RAW}/"):
-        url = settings.GITHUB_RAW.get().rstrip("/") + url.removeprefix(GITHUB_RAW)
-    try:
-        return download(url, kept, sha256=source.sha256, again=True).read_bytes()
-    except DataUnavailableError as error:
-        raise ReelbenchError(
-            f"--judge-prompts official: {error}; nothing was sent. Without network, put the file at {kept}"
-        ) from None
 
 
 def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[str, tuple[str, str]]:

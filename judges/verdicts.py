@@ -51,12 +51,9 @@ def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
 
 
 def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
-    """Return the score that votes come to, or None where half of those asked for, or fewer, were cast.
+    """Return what the scores that could be read come to; None where they are half of the `votes` asked for, or fewer.
 
-    Args:
-        cast: The scores that could be read.
-        votes: How many were asked for.
-        rule: `mean`, `median`, or else the most frequent one; of several equally frequent the lower median of all.
+    The rule is `mean`, `median`, or else the most frequent one; of several equally frequent the lower median of all.
     """
     if 2 * len(cast) <= votes:
         return None

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
-from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
+from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, Outdated, unfinished
 from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
-from reelbench.methods.reasking import passed_over
 from reelbench.registry import about as abouts
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
@@ -31,6 +31,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row, timing
 from reelbench.registry.strata import Strata
+from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
 
@@ -205,14 +206,10 @@ class _Run:
     beside: dict[str, "Mapping[str, Any]"] = field(default_factory=dict[str, "Mapping[str, Any]"])
 
     async def ask_all(self, rows: Sequence[Row]) -> None:
-        missing = await asyncio.to_thread(lambda: self.questions.missing)
-
-        async def prediction(row: Row) -> Prediction:
-            return MISSING if row["id"] in missing else await self._prediction(row)
-
+        await asyncio.to_thread(lambda: self.questions.missing)  # it looks for files, once
         async with self.asker:
             await self.kept.begin()
-            predictions = await self.runner.results(rows, prediction)
+            predictions = await self.runner.results(rows, self._prediction)
             await self.kept.check(self._reads_as)
         self.predictions = {row["id"]: made for row, made in zip(rows, predictions, strict=True)}
 
@@ -230,6 +227,8 @@ class _Run:
 
     async def _prediction(self, row: Row) -> Prediction:
         questions = self.questions
+        if row["id"] in questions.missing:
+            return MISSING
         async with self.decoding:
             shown = await asyncio.to_thread(questions.show, row)
         if shown is None:
@@ -281,3 +280,49 @@ def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:
     known = {name: sum(filter(None, values)) for name, values in counts.items() if None not in values}
     seconds = known.pop("seconds", None)
     return {"tokens": known or None, "seconds": seconds}
+
+
+# --- questions of an earlier result asked again -----------------------------------------------------------------------
+
+
+def passed_over(
+    asker: Asker, earlier: EarlierResult | None, name: str, messages: Sequence[Message], vote: int
+) -> Outdated | None:
+    """Return what says of a reply in the cache that it is not taken for a question; None where it is as usual.
+
+    What is no whole answer is passed over each time. An answer that was one is, with all replies before it, passed over
+    once: the next reply counts, even if it is the same, so the same command again pays for nothing.
+    """
+    if earlier is None:
+        return None
+    sample = earlier.samples[name]
+    if sample.state == "unscored":
+        return lambda stored: stored.reply.raw is None or unfinished(stored.reply) is not None
+    before = [reply.raw for reply in asker.cached(messages, vote=vote)]
+    texts = sample.candidates or [sample.prediction]
+    text = texts[vote] if vote < len(texts) else None
+    old = iter(before[: before.index(text) + 1] if text in before else ())
+    return lambda _: next(old, None) is not None
+
+
+def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResult) -> list[Evaluation]:
+    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation.
+
+    Raises:
+        InputError: No judge is named, or another one, or the questions are not the result's.
+    """
+    then = earlier.result
+    settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
+    split = questions.located.split
+    earlier.check(questions.spec, split, then.model.id, settings, judge=options.judge, known=questions.ids)
+    most = most_returned(earlier.samples)
+
+    def once_more(judge: JudgeOptions) -> JudgeOptions:
+        usual = most.get(judge.model, most.get(None))
+        return replace(judge, outdated=lambda stored: usual is not None and stored.reply.returned != usual)
+
+    if options.judge is not None:
+        first, *others = [once_more(judge) for judge in options.judge.members]
+        options = replace(options, judge=replace(first, others=tuple(others)))
+    settings = settings.model_copy(update={"generation": then.settings.generation})
+    return [questions.scored({}, {}, options, model=then.model, settings=settings)]

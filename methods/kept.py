@@ -51,12 +51,8 @@ class KeptAnswers:
         self._asker = asker
         self._keeping = keeping
         self._what = what
-        self._now: dict[str, Any] = {
-            "server": asker.options.host,
-            "name": asker.options.model,
-            "revision": revision,
-            "served": None,
-        }
+        who = {"server": asker.options.host, "name": asker.options.model, "revision": revision, "served": None}
+        self._now: dict[str, Any] = who
         self._away: str | None = None
         self._since = 0.0
         self._unsaid = False
@@ -133,12 +129,9 @@ class KeptAnswers:
                     "--fresh asks all anew and keeps both"
                 )
             return
-        if keeping.recheck and self._first is not None:
-            await self._ask_once_more(whose, *self._first, read)
-
-    async def _ask_once_more(
-        self, whose: str, row: Row, messages: Sequence[Message], text: str, read: Callable[[Row, str], Any]
-    ) -> None:
+        if not keeping.recheck or self._first is None:
+            return
+        row, messages, text = self._first  # to be asked once more
         reply = await self._asker.again(messages)
         if reply is None or reply.raw is None:
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"

@@ -29,13 +29,10 @@ TranslatedQuestions = dict[tuple[str, str], str]
 def wanted(
     tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
 ) -> dict[tuple[str, str], Row]:
-    """Return the rows of tasks that are to be translated, by id and language.
+    """Return the rows of tasks that are to be translated, by id and language (a BCP-47 tag).
 
-    Args:
-        tasks: Their names.
-        languages: BCP-47 tags; a row that is in one by itself is not translated into it.
-        limit: Only so many rows of each task, as lmms-eval counts them; None for all.
-        shown: Whether videos are shown, so that rows whose video is missing are not asked.
+    A row that is in a language by itself is not translated into it. With `limit` only so many rows of each task, as
+    lmms-eval counts them; where videos are `shown`, rows whose video is missing are not asked.
 
     Raises:
         InputError: A task has options, which can't be asked in another language.

@@ -5,6 +5,7 @@ beside it; the plot is for the eye.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -76,7 +77,10 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     """
     whole = all(value == int(value) for values in series.values() for value in values)
     edges = _edges(list(series.values()), whole=whole)
-    shares = {name: _shares(values, edges) for name, values in series.items()}
+    shares: dict[str, list[float]] = {}
+    for name, values in series.items():
+        bins = Counter(min(int((v - edges[0]) / (edges[1] - edges[0]) + 1e-9), len(edges) - 2) for v in values)
+        shares[name] = [100 * bins[place] / len(values) for place in range(len(edges) - 1)]
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
     most = max(value for values in shares.values() for value in values)
@@ -140,25 +144,7 @@ def _edges(series: Sequence[Sequence[float]], *, whole: bool) -> list[float]:
     return [round((first + place) * width, 10) for place in range(max(count, 1) + 1)]
 
 
-def _shares(values: Sequence[float], edges: Sequence[float]) -> list[float]:
-    width = edges[1] - edges[0]
-    counts = [0] * (len(edges) - 1)
-    for value in values:
-        counts[min(int((value - edges[0]) / width + 1e-9), len(counts) - 1)] += 1
-    return [100 * count / len(values) for count in counts]
-
-
 # --- a score against a setting ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One run: the number of frames asked for, its score, the interval where there is one, and the items behind it."""
-
-    frames: int
-    value: float
-    ci95: Sequence[float] | None
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +170,13 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
 _BESIDE = 7  # pixels between marks of several lines at one setting
 
 
-def frames_mark(point: Point) -> Mark:
-    """Return a run's mark on an axis of frames.
+def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int) -> Mark:
+    """Return the mark of a run, asked with so many frames, on an axis of frames.
 
     It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
     """
-    text_only = "text only" if point.frames == 0 else ""
-    return Mark(
-        math.log2(point.frames + 1),
-        str(point.frames),
-        point.value,
-        point.ci95,
-        point.n,
-        below=text_only,
-        hover=f"{point.frames} frames",
-    )
+    below = "" if frames else "text only"
+    return Mark(math.log2(frames + 1), str(frames), value, ci95, n, below=below, hover=f"{frames} frames")
 
 
 def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:

@@ -47,9 +47,15 @@ class RankedChoice:
 
 def chosen(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
     """Return the choice among `candidates` candidates of the question with the id `question`."""
-    if mode == "listwise":
-        return _by_places(question, candidates, replies[0] if replies else ())
-    return best([_mean(votes) for votes in replies])
+    if mode != "listwise":
+        read = ([score for score in map(score_of, votes) if score is not None] for votes in replies)
+        return best([score_of_votes(scores, len(v), "mean") for scores, v in zip(read, replies, strict=True)])
+    named: Counter[int] = Counter()  # most votes' candidate
+    for vote, reply in enumerate(replies[0] if replies else ()):
+        place = place_of(reply, candidates)
+        if place is not None:
+            named[shuffled(question, candidates, vote)[place - 1]] += 1
+    return best([named[index] for index in range(candidates)]) if named else RankedChoice(0, unparsed=candidates)
 
 
 def unread(mode: str, samples: Iterable[Sample]) -> int:
@@ -142,20 +148,3 @@ def longest(candidates: Sequence[str]) -> int:
     """Return the index of the candidate with the most words, of equal ones the one with the most characters."""
     lengths = [(len(words(text)), len(text)) for text in candidates]
     return lengths.index(max(lengths))
-
-
-def _mean(votes: Sequence[str | None]) -> float | None:
-    scores = [score for score in map(score_of, votes) if score is not None]
-    return score_of_votes(scores, len(votes), "mean")
-
-
-def _by_places(question: str, candidates: int, replies: Sequence[str | None]) -> RankedChoice:
-    """Return the candidate that most of the votes name."""
-    named: Counter[int] = Counter()
-    for vote, reply in enumerate(replies):
-        place = place_of(reply, candidates)
-        if place is not None:
-            named[shuffled(question, candidates, vote)[place - 1]] += 1
-    if not named:
-        return RankedChoice(0, unparsed=candidates)
-    return best([named[index] for index in range(candidates)])

@@ -40,9 +40,6 @@ class Certificates:
 def certificate_length(spans: Iterable[Span]) -> float:
     """Return the seconds of a certificate, at least `MINIMUM`; overlaps count once, gaps under `GAP` count too.
 
-    Args:
-        spans: The sub-clips, in any order, each with its end at or after its start.
-
     Raises:
         ValueError: There is no span, or one runs backwards.
     """
@@ -61,11 +58,7 @@ def certificate_length(spans: Iterable[Span]) -> float:
 
 
 def certificates(pairs: Sequence[tuple[Span, Span]], videos: Sequence[str]) -> Certificates:
-    """Return both measures over questions of known question span and answer span.
-
-    Args:
-        pairs: For each question, its span and its answer's, in seconds.
-        videos: Each question's video, in the same order.
+    """Return both measures over questions of known question span and answer span, in seconds; `videos` are theirs.
 
     Raises:
         ValueError: There is no question, or a span runs backwards.

@@ -61,11 +61,24 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     Raises:
         InputError: names the file, the line and the field that is wrong, and the label that was likely meant.
     """
+    fields = ("qid", *COMPONENTS)
+    wanted = ", ".join(fields)
     tags: dict[str, Tags] = {}
     lines: dict[str, int] = {}
     for number, row in files.read_jsonl(path):
         where = f"{path}, line {number}"
-        qid, parsed = _tags(row, where)
+        if not is_object(row):
+            raise InputError(f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line")
+        for name in row:
+            if name not in fields:
+                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_meant(name, fields)}')
+        for name in fields:
+            if name not in row:
+                raise InputError(f'{where}: field "{name}" is missing; expected {wanted}')
+        if not is_id(row["qid"]):
+            found = _kind(row["qid"])
+            raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {found}')
+        qid, parsed = str(row["qid"]), tags_of(row, where)
         if qid in tags:
             raise InputError(
                 f'{where}, field "qid": {qid!r} has its tags in line {lines[qid]} already; keep one of them'
@@ -104,30 +117,17 @@ def unmatched(tags: Iterable[str], questions: Iterable[str]) -> tuple[list[str],
     return [qid for qid in tagged if qid not in known_questions], [qid for qid in asked if qid not in known_tags]
 
 
-def _tags(row: Any, where: str) -> tuple[str, Tags]:  # noqa: ANN401 - any JSON value
-    fields = ("qid", *COMPONENTS)
-    if not is_object(row):
-        raise InputError(
-            f"{where}: expected an object with {', '.join(fields)}, found {_kind(row)}; one object per line"
-        )
-    for name in row:
-        if name not in fields:
-            raise InputError(f'{where}: unknown field "{name}"; expected {", ".join(fields)}{_meant(name, fields)}')
-    for name in fields:
-        if name not in row:
-            raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(fields)}')
-    qid = row["qid"]
-    if not is_id(qid):
-        raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {_kind(qid)}')
-    return str(qid), tags_of(row, where)
-
-
 def tags_of(row: dict[str, Any], where: str) -> Tags:
     """Return the tags that an object has under `target`, `content` and `thinking`; `where` is for the InputError."""
     for name in COMPONENTS:
         if name not in row:
             raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(COMPONENTS)}')
-    return Tags(_labels(row, "target", where), _labels(row, "content", where), _thinking(row, where))
+    at, thinking = f'{where}, field "thinking"', row["thinking"]
+    target, content = _labels(row, "target", where), _labels(row, "content", where)
+    if is_array(thinking):
+        raise InputError(f"{at}: a list of {len(thinking)} labels; expected exactly one label as text, the highest")
+    _check(thinking, THINKING, at)
+    return Tags(target, content, thinking)
 
 
 def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
@@ -144,14 +144,6 @@ def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _thinking(row: dict[str, Any], where: str) -> str:
-    at, label = f'{where}, field "thinking"', row["thinking"]
-    if is_array(label):
-        raise InputError(f"{at}: a list of {len(label)} labels; expected exactly one label as text, the highest")
-    _check(label, THINKING, at)
-    return label
-
-
 def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN401 - any JSON value
     if not isinstance(label, str):
         raise InputError(f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}")
@@ -166,12 +158,5 @@ def _meant(word: str, words: tuple[str, ...]) -> str:
 
 
 def _kind(value: object) -> str:
-    names: dict[type, str] = {
-        dict: "an object",
-        list: "a list",
-        str: "text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-    }
-    return names.get(type(value), "null")
+    names = {"dict": "an object", "list": "a list", "str": "text", "bool": "true or false"}
+    return names.get(type(value).__name__, "null" if value is None else "a number")

@@ -25,7 +25,7 @@ from reelbench.scoring.pairing import percent, require_same_ids
 
 # Each begins where its digits do: from within a run of n digits it would be tried n times.
 _NUMBER = re.compile(rf"(?<!\d)\d+(?:[{NUMBER_SIGNS}]\d+)+")
-_DECIMAL = re.compile(r"(?<!\d)\d+\.\d+")
+_DECIMAL = re.compile(r"((?<!\d)\d+\.\d+)")
 _WHOLE = re.compile(r"(?<![\d.])\d+(?!\.?\d)")
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘´`ʼ", "'"))
@@ -38,12 +38,9 @@ _GROUP = 3
 
 
 def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
-    """Return whether the two texts are the same answer.
+    """Return whether two texts are the same answer; of more than `texts.TAIL` characters the end is read.
 
-    Args:
-        prediction: The model's answer; of more than `texts.TAIL` characters its end is read.
-        reference: The true answer.
-        locale: BCP-47 tag such as `ja-JP`, which decides on number words and on the decimal sign.
+    The locale, a BCP-47 tag such as `ja-JP`, decides on number words and on the decimal sign.
     """
     predicted = normalize(texts.tail(prediction), locale)
     # Two texts of punctuation alone agree in nothing.
@@ -58,8 +55,9 @@ def normalize(text: str, locale: str | None = None) -> str:
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = " ".join(ascii_digits(text).split())
     text = _NUMBER.sub(lambda match: _number(match[0], language), text)
-    text = _without_punctuation(_MINUS.sub("\N{MINUS SIGN}", text))
-    text = _SPACE_BESIDE_UNSPACED.sub("", text)
+    pieces = enumerate(_DECIMAL.split(_MINUS.sub("\N{MINUS SIGN}", text)))
+    text = "".join(piece if number % 2 else _without_punctuation(piece) for number, piece in pieces)
+    text = _SPACE_BESIDE_UNSPACED.sub("", " ".join(text.split()))
     return _WHOLE.sub(lambda match: _words(match[0], locale), text) if locale else text
 
 
@@ -110,15 +108,6 @@ def _is_grouped(parts: list[str], signs: list[str]) -> bool:
 
 
 def _without_punctuation(text: str) -> str:
-    pieces: list[str] = []
-    end = 0
-    for number in _DECIMAL.finditer(text):
-        pieces += [_stripped(text[end : number.start()]), number[0]]
-        end = number.end()
-    return " ".join("".join([*pieces, _stripped(text[end:])]).split())
-
-
-def _stripped(text: str) -> str:
     kept = (
         char if not unicodedata.category(char).startswith("P") else " " for char in text if char not in _WITHIN_WORDS
     )

@@ -24,10 +24,18 @@ _WINDOW = datasets.Sequence(datasets.Value("float64"))
 _WINDOWS = datasets.Sequence(_WINDOW)
 
 
-def _info(description: str, inputs: str, *features: dict[str, Any]) -> evaluate.MetricInfo:
-    # The first format that fits the first example is taken, as `evaluate` does it.
-    formats = [datasets.Features(one) for one in features]
-    return evaluate.MetricInfo(description=description, citation="", inputs_description=inputs, features=formats)
+class _Metric(evaluate.Metric):
+    """A metric as its class states it; of its `formats` evaluate takes the first that fits the first example."""
+
+    about: str
+    inputs: str
+    formats: tuple[dict[str, Any], ...]
+
+    def _info(self) -> evaluate.MetricInfo:
+        formats = [datasets.Features(one) for one in self.formats]
+        return evaluate.MetricInfo(
+            description=self.about, citation="", inputs_description=self.inputs, features=formats
+        )
 
 
 # The metrics' `_compute` names its arguments where evaluate's base has `**kwargs`, so that a misspelt one is an error.
@@ -37,23 +45,22 @@ def _by_index(values: Sequence[Any]) -> dict[str, Any]:
     return {str(index): value for index, value in enumerate(values)}
 
 
-class TemporalSpan(evaluate.Metric):
+class TemporalSpan(_Metric):
     """Mean IoU, recall at 0.3 and 0.5 and, with answers, accuracy and accuracy at IoU 0.5; all 0 to 100."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return _info(
-            str(temporal_span.__doc__),
-            """
+    about = str(temporal_span.__doc__)
+    inputs = """
 Args:
     predictions: a window [start, end] in seconds per item, [] for none; or {"span": window, "answer": letter or ""}.
     references: the true windows per item, [[start, end], ...]; or {"spans": windows, "answer": letter}.
-""",
-            {"predictions": _WINDOW, "references": _WINDOWS},
-            {
-                "predictions": {"span": _WINDOW, "answer": _TEXT},
-                "references": {"spans": _WINDOWS, "answer": _TEXT},
-            },
-        )
+"""
+    formats = (
+        {"predictions": _WINDOW, "references": _WINDOWS},
+        {
+            "predictions": {"span": _WINDOW, "answer": _TEXT},
+            "references": {"spans": _WINDOWS, "answer": _TEXT},
+        },
+    )
 
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[Any], references: Sequence[Any]
@@ -77,19 +84,16 @@ Args:
         return {name: pairing.percent(items, column) for name, column in names.items()}
 
 
-class Choice(evaluate.Metric):
+class Choice(_Metric):
     """Accuracy over option letters, 0 to 100."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return _info(
-            str(choice.__doc__),
-            """
+    about = str(choice.__doc__)
+    inputs = """
 Args:
     predictions: the answered letter per item, "" for none.
     references: the correct letter per item.
-""",
-            {"predictions": _TEXT, "references": _TEXT},
-        )
+"""
+    formats = ({"predictions": _TEXT, "references": _TEXT},)
 
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str]
@@ -97,21 +101,20 @@ Args:
         return choice.compute_score(_by_index(references), _by_index(predictions))[0]
 
 
-class TextOverlap(evaluate.Metric):
+class TextOverlap(_Metric):
     """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10) over all texts at once."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return _info(
-            str(text_overlap.__doc__),
-            """
+    about = str(text_overlap.__doc__)
+    inputs = """
 Args:
     predictions: a text per item.
     references: a reference, or a list of them, per item.
     metrics: which of "bleu4", "cider", "meteor"; all by default.
-""",
-            {"predictions": _TEXT, "references": _TEXT},
-            {"predictions": _TEXT, "references": datasets.Sequence(_TEXT)},
-        )
+"""
+    formats = (
+        {"predictions": _TEXT, "references": _TEXT},
+        {"predictions": _TEXT, "references": datasets.Sequence(_TEXT)},
+    )
 
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -123,20 +126,17 @@ Args:
         return text_overlap.compute_score(_by_index(references), _by_index(predictions), metrics)
 
 
-class ExactMatch(evaluate.Metric):
+class ExactMatch(_Metric):
     """Share of answers that equal the reference once normalised, 0 to 100."""
 
-    def _info(self) -> evaluate.MetricInfo:
-        return _info(
-            str(exact_match.__doc__),
-            """
+    about = str(exact_match.__doc__)
+    inputs = """
 Args:
     predictions: a text per item.
     references: the true answer per item.
     locale: BCP-47 tag of all items (`ja-JP`), or one per item.
-""",
-            {"predictions": _TEXT, "references": _TEXT},
-        )
+"""
+    formats = ({"predictions": _TEXT, "references": _TEXT},)
 
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str], locale: str | Sequence[str] | None = None

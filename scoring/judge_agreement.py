@@ -19,8 +19,7 @@ from reelbench.registry.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile
-from reelbench.stats import intervals
-from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import RatioSums, Weights, kappa_terms, kappas_of_sums
 
 Ratings = Mapping[tuple[str, str], float]
 """(item id, criterion) -> score."""
@@ -106,18 +105,18 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
         place = (row["id"], criterion)
         if place in ratings:
             raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
-        ratings[place] = _on_scale(row["score"], judge, where)
+        try:
+            score = float(row["score"] or "")
+        except ValueError:
+            score = float("nan")
+        if not judge.low <= score <= judge.high:
+            raise InputError(f"{where}, score: {row['score']!r} is not a number from {judge.low} to {judge.high}")
+        ratings[place] = score
     return ratings
 
 
 def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> AgreementReport:
-    """Compare two sets of ratings.
-
-    Args:
-        samples: The items (of either result): their videos and labels.
-        a: Scores by the first judge.
-        b: Scores by the second judge, or by people.
-        spec: The benchmark.
+    """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Raises:
         InputError: There is nothing that both rated.
@@ -157,16 +156,6 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     return spec.judge
 
 
-def _on_scale(text: str | None, judge: JudgeSpec, where: str) -> float:
-    try:
-        score = float(text or "")
-    except ValueError:
-        score = float("nan")
-    if not judge.low <= score <= judge.high:
-        raise InputError(f"{where}, score: {text!r} is not a number from {judge.low} to {judge.high}")
-    return score
-
-
 def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
     """The items that both rated, with these ratings as their only scores."""
     scores: dict[str, dict[str, float]] = {}
@@ -193,17 +182,15 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
         return None
     x = np.array([pair[0].scores[criterion] for pair in pairs])
     y = np.array([pair[1].scores[criterion] for pair in pairs])
-    sums = intervals.cluster_sums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
-    total = sums.sum(axis=0)[None, :]
-    exact, kappa = float(100 * total[0, 1] / total[0, 0]), float(kappas_of_sums(total, weights)[0])
-    draws = np.concatenate(list(intervals.resampled_sums(sums)))
-    exacts, kappas = 100 * draws[:, 1] / draws[:, 0], kappas_of_sums(draws, weights)
+    sums = RatioSums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
+    exact = sums.estimate(lambda rows: 100 * rows[:, 1] / rows[:, 0], (0, 100))
+    kappa = sums.estimate(lambda rows: kappas_of_sums(rows, weights), (-1, 1))
     return Agreement(
         n=len(pairs),
-        exact=exact,
-        exact_ci95=intervals.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
-        kappa=None if np.isnan(kappa) else kappa,
-        kappa_ci95=None if np.isnan(kappa) else intervals.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
+        exact=exact.value or 0.0,
+        exact_ci95=exact.ci95,
+        kappa=kappa.value,
+        kappa_ci95=kappa.ci95,
         mean_a=float(x.mean()),
         mean_b=float(y.mean()),
     )

@@ -1,7 +1,7 @@
 """Two models compared label by label (as CogME, Figure 3): where one leads, and whether that is chance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
@@ -41,19 +41,14 @@ def compare_labels(
     rows = [(label, tagged) for label, tagged in rows if tagged]
     if not rows:
         raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
-    differences = [found for label, tagged in rows if (found := _difference(spec, label, tagged)) is not None]
+    differences: list[LabelDifference] = []
+    for label, tagged in rows:
+        d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
+        if d is not None:
+            shared = {field.name: getattr(d, field.name) for field in fields(Paired)}
+            differences.append(LabelDifference(label=label, **shared))
     if not differences:
         raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
     adjusted = holm([d.p for d in differences])
     done = [replace(d, p_holm=p) for d, p in zip(differences, adjusted, strict=True)]
     return sorted(done, key=lambda d: -abs(d.difference))
-
-
-def _difference(spec: BenchmarkSpec, label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDifference | None:
-    a, b = ([pair[place] for pair in pairs] for place in (0, 1))
-    d = metric_difference(spec, spec.primary, a, b)
-    if d is None:
-        return None
-    return LabelDifference(
-        label=label, n=d.n, videos=d.videos, a=d.a, b=d.b, difference=d.difference, ci95=d.ci95, p=d.p
-    )

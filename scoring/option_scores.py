@@ -38,10 +38,7 @@ def of_tokens(
     # One token of each is scored at least, also where one sentence goes on where another ends.
     start = next((n for n in range(shortest) if len({ids[n] for ids in tokens}) > 1), shortest - 1)
     return [
-        OptionScore(
-            sentence=_likelihood(held, sentence),
-            option=_likelihood(held[start:], option),
-        )
+        OptionScore(sentence=_likelihood(held, sentence), option=_likelihood(held[start:], option))
         for sentence, option, held in zip(sentences, options, logprobs, strict=True)
     ]
 
@@ -66,10 +63,7 @@ def likeliest(scores: Sequence[OptionScore], answering: Answering) -> list[str]:
 def parsed(scores: Sequence[OptionScore], prediction: object, answering: Answering) -> dict[str, Any]:
     """Return `Sample.parsed`: the likeliest option, of several the first, and the span where it was asked for.
 
-    Args:
-        scores: Of each option.
-        prediction: What the model wrote when it was asked for the span.
-        answering: How the scores are compared.
+    `prediction` is what the model wrote when it was asked for that.
     """
     read: dict[str, Any] = {"answer": likeliest(scores, answering)[0]}
     if answering.span == "predicted":

@@ -84,41 +84,34 @@ def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapp
                 labels[f"{component}.{name}"] = _shift(right, has, videos)
     shifts = {name: abs(moved) for name, shift in labels.items() if (moved := shift.difference.value) is not None}
     of_both = [labels[name] for name in shifts]
+    rates = ([shift.a.value or 0.0 for shift in of_both], [shift.b.value or 0.0 for shift in of_both])
     return ProfileDifference(
         answers=len(known),
         labels=labels,
         mean_absolute=float(np.mean(list(shifts.values()))) if shifts else None,
         largest=max(shifts, key=lambda name: shifts[name]) if shifts else None,
-        spearman=_order(of_both) if len(of_both) >= _FEWEST else None,
+        spearman=spearman(*rates) if len(of_both) >= _FEWEST else None,
         weak_a=[name for name, shift in labels.items() if shift.weak_a],
         weak_b=[name for name, shift in labels.items() if shift.weak_b],
     )
 
 
-def _order(labels: Sequence[LabelShift]) -> float | None:
-    return spearman([shift.a.value or 0.0 for shift in labels], [shift.b.value or 0.0 for shift in labels])
-
-
 def _shift(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDArray[np.object_]) -> LabelShift:
-    a, b = (_rate(right[has[:, place]], videos[has[:, place]]) for place in (0, 1))
+    nothing = Estimate(None, None)
+    a, b = (
+        mean_over_clusters(right[given], list(videos[given]), bounds=(0, 100)) if given.any() else nothing
+        for given in has.T
+    )
+    difference = nothing
+    if has.any(axis=0).all():
+        either = has.any(axis=1)
+        of_a, of_b = has.astype(np.float64).T
+        columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
+        mean_a, mean_b, test = intervals.difference_of_means(intervals.cluster_sums(columns, list(videos[either])))
+        difference = Estimate(mean_a - mean_b, test and test.interval())
     counts = [int(n) for n in has.sum(axis=0)]
     weak_a, weak_b = (
         None if rate.value is None else is_weak(100 * n / len(right), rate.value)
         for rate, n in zip((a, b), counts, strict=True)
     )
-    return LabelShift(counts[0], counts[1], a, b, _difference(right, has, videos), weak_a, weak_b)
-
-
-def _rate(right: NDArray[np.float64], videos: NDArray[np.object_]) -> Estimate:
-    return mean_over_clusters(right, list(videos), bounds=(0, 100)) if len(right) else Estimate(None, None)
-
-
-def _difference(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDArray[np.object_]) -> Estimate:
-    if not has.any(axis=0).all():
-        return Estimate(None, None)
-    either = has.any(axis=1)
-    of_a, of_b = has.astype(np.float64).T
-    columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
-    sums = intervals.cluster_sums(columns, list(videos[either]))
-    a, b, test = intervals.difference_of_means(sums)
-    return Estimate(a - b, test and test.interval())
+    return LabelShift(counts[0], counts[1], a, b, difference, weak_a, weak_b)

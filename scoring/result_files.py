@@ -22,33 +22,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.registry import bounds, discovery
+from reelbench.registry import bounds, discovery, files, records
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import (
-    is_aside,
-    read_json,
-    read_jsonl,
-    read_record,
-    read_text,
-    sha256_of,
-    write_jsonl,
-    write_text,
-    written_aside,
-)
-from reelbench.registry.records import (
-    AskedRecord,
-    BenchmarkRecord,
-    Data,
-    ModelRecord,
-    Provenance,
-    Result,
-    Sample,
-    SettingsRecord,
-    SourceRecord,
-    StatisticsRecord,
-)
 from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
@@ -74,12 +51,12 @@ _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av",
 class Attribution:
     """What a record says beside the answers: what was asked, whose data that is, who to cite, where it is described."""
 
-    data: Data = "unstated"
+    data: records.Data = "unstated"
     questions_sha256: str | None = None
     citation: str | None = None
     url: str | None = None
     note: str | None = None
-    asked: AskedRecord | None = None
+    asked: records.AskedRecord | None = None
 
 
 _UNSTATED = Attribution()
@@ -91,11 +68,11 @@ def write(
     scored: ScoredItems,
     *,
     split: str,
-    source: SourceRecord,
-    model: ModelRecord,
-    settings: SettingsRecord,
+    source: records.SourceRecord,
+    model: records.ModelRecord,
+    settings: records.SettingsRecord,
     attribution: Attribution = _UNSTATED,
-) -> Result:
+) -> records.Result:
     """Write both files to `folder` (made if needed) and return the result.
 
     Both are whole before the first is put in its place; a process that is ended leaves the old two or the new two.
@@ -106,10 +83,10 @@ def write(
     if scored.judge is None:
         _keep_judged(folder, scored.samples)
     with _samples_aside(folder) as aside:
-        write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
-        digest = sha256_of(aside)
-        result = Result(
-            benchmark=BenchmarkRecord(
+        files.write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
+        digest = files.sha256_of(aside)
+        result = records.Result(
+            benchmark=records.BenchmarkRecord(
                 id=spec.id,
                 version=spec.version,
                 split=split,
@@ -128,8 +105,8 @@ def write(
             software=software(),
             answers=answers.VERSION,
             media=media_record(scored.samples),
-            statistics=StatisticsRecord(interval=intervals.METHOD),
-            provenance=Provenance(
+            statistics=records.StatisticsRecord(interval=intervals.METHOD),
+            provenance=records.Provenance(
                 kind="run",
                 url=attribution.url,
                 citation=attribution.citation,
@@ -159,7 +136,7 @@ def _put(folder: Path, samples: Path, digest: str, result: str) -> None:
     waiting = folder / _WAITING.format(digest)
     samples.replace(waiting)
     try:
-        write_text(folder / RESULT_FILE, result)
+        files.write_text(folder / RESULT_FILE, result)
     except BaseException:
         waiting.unlink(missing_ok=True)
         raise
@@ -181,19 +158,19 @@ def samples_of(folder: Path) -> Path:
         digest = waiting.name.removesuffix(".tmp").rpartition(".")[2]
         if not _SHA256.fullmatch(digest):
             continue  # another process is writing it
-        provenance = (read_record(folder / RESULT_FILE) or {}).get("provenance")
+        provenance = (files.read_record(folder / RESULT_FILE) or {}).get("provenance")
         stated = provenance.get("samples_sha256") if is_object(provenance) else None
         ours = waiting.is_file() and not waiting.is_symlink()  # a folder or a pipe of that name is nothing to wait for
-        if digest == stated and ours and sha256_of(waiting) == digest:
+        if digest == stated and ours and files.sha256_of(waiting) == digest:
             return waiting
         log.warning("%s: its bytes are not what %s states; it is not read", waiting, RESULT_FILE)
     return samples
 
 
-def changed_after_scoring(folder: Path, result: Result) -> bool:
+def changed_after_scoring(folder: Path, result: records.Result) -> bool:
     """Whether a folder's samples are others than its result was computed from, where the result states which."""
     stated, samples = result.provenance.samples_sha256, samples_of(folder)
-    return stated is not None and samples.is_file() and sha256_of(samples) != stated
+    return stated is not None and samples.is_file() and files.sha256_of(samples) != stated
 
 
 def check_own(folders: Iterable[Path], model: str) -> None:
@@ -202,7 +179,7 @@ def check_own(folders: Iterable[Path], model: str) -> None:
         _own(folder, model)
 
 
-def _own(folder: Path, model: str) -> Result | None:
+def _own(folder: Path, model: str) -> records.Result | None:
     """Return the model's result in a folder, or None; InputError where it is another model's."""
     if not (folder / RESULT_FILE).is_file():
         return None
@@ -213,7 +190,13 @@ def _own(folder: Path, model: str) -> Result | None:
 
 
 def check_kept(
-    folder: Path, model: str, benchmark: tuple[str, str], settings: SettingsRecord, *, answers: int, judged: bool
+    folder: Path,
+    model: str,
+    benchmark: tuple[str, str],
+    settings: records.SettingsRecord,
+    *,
+    answers: int,
+    judged: bool,
 ) -> None:
     """Hold a result to come, of a benchmark's id and split, to what it would replace in `folder`.
 
@@ -244,7 +227,7 @@ _HOW = ("frames", "candidates", "answering", "language", "label", "prompt_sha256
 """What of the settings, beside `generation`, makes other answers."""
 
 
-def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:
+def _keep_judged(folder: Path, samples: Iterable[records.Sample]) -> None:
     if not ((folder / RESULT_FILE).is_file() and samples_of(folder).is_file()):
         return
     judge = read(folder).judge
@@ -270,7 +253,7 @@ def folders(path: Path) -> list[Path]:
         raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]
-    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not is_aside(file.relative_to(path)))
+    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not files.is_aside(file.relative_to(path)))
     if not below:
         raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
     return below
@@ -284,7 +267,7 @@ def folder_of_one(path: Path) -> Path:
     return several[0]
 
 
-def read(folder: Path) -> Result:
+def read(folder: Path) -> records.Result:
     """Read `result.json` in a folder; InputError names the field that is wrong.
 
     `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
@@ -292,7 +275,7 @@ def read(folder: Path) -> Result:
     path = folder / RESULT_FILE
     bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.RESULT_BYTES)
     try:
-        result = Result.model_validate(read_json(path))
+        result = records.Result.model_validate(files.read_json(path))
     except ValidationError as error:
         raise InputError(f"{path}: {first_wrong_field(error)}") from None
     if result.benchmark.declaration is not None:
@@ -303,7 +286,7 @@ def read(folder: Path) -> Result:
     return result
 
 
-def shared_spec(results: Iterable[Result]) -> BenchmarkSpec:
+def shared_spec(results: Iterable[records.Result]) -> BenchmarkSpec:
     """Return the benchmark by whose words results on one benchmark are shown: ours, else as the oldest declares it.
 
     Raises:
@@ -314,12 +297,12 @@ def shared_spec(results: Iterable[Result]) -> BenchmarkSpec:
     return known or discovery.spec_of(oldest.benchmark)
 
 
-def read_samples(folder: Path) -> Iterator[Sample]:
+def read_samples(folder: Path) -> Iterator[records.Sample]:
     """Yield the samples in a folder; InputError names the line and the field that is wrong."""
     path = samples_of(folder)
-    for number, row in read_jsonl(path):
+    for number, row in files.read_jsonl(path):
         try:
-            yield Sample.model_validate(row)
+            yield records.Sample.model_validate(row)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {first_wrong_field(error)}") from None
 
@@ -333,14 +316,14 @@ def answers_sha256(folder: Path) -> str:
 def copy(source: Path, folder: Path) -> None:
     """Copy a result's files to `folder` (made if needed), both in place of those before."""
     if (source / QUESTIONS_FILE).is_file():
-        with written_aside(folder / QUESTIONS_FILE) as aside:
+        with files.written_aside(folder / QUESTIONS_FILE) as aside:
             shutil.copyfile(source / QUESTIONS_FILE, aside)
     with _samples_aside(folder) as aside:
         shutil.copyfile(samples_of(source), aside)
-        _put(folder, aside, sha256_of(aside), read_text(source / RESULT_FILE))
+        _put(folder, aside, files.sha256_of(aside), files.read_text(source / RESULT_FILE))
 
 
-def as_text(result: Result) -> str:
+def as_text(result: records.Result) -> str:
     """Return `result.json` as it is written."""
     return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
@@ -353,7 +336,7 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     """
     path = folder / QUESTIONS_FILE
     asked: dict[str, dict[str, Any]] = {}
-    for number, line in read_jsonl(path) if path.is_file() else ():
+    for number, line in files.read_jsonl(path) if path.is_file() else ():
         whole = is_object(line) and isinstance(line.get("question"), str) and isinstance(line.get("id"), str)
         media = line.get("media") if whole else None
         if not whole or not isinstance(line.get("options"), list) or not (media is None or isinstance(media, str)):
@@ -362,7 +345,7 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     return asked
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: records.Result) -> dict[str, Any]:
     """Return what `--json` prints: the benchmark, its counts, metrics and breakdowns."""
     document = result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
     return {"benchmark": result.benchmark.id, "version": result.benchmark.version, **document}

@@ -133,15 +133,12 @@ def shortcuts(
         for question, right in rights(spec, answered).items():
             counted.setdefault(column, {}).setdefault(question, []).append(right)
     tallies: dict[ShortcutColumn, dict[str, AnswerTally]] = {
-        column: {question: _tally(given) for question, given in sorted(counted[column].items())}
+        column: {question: AnswerTally(sum(given), len(given)) for question, given in sorted(counted[column].items())}
         for column in COLUMNS
         if column in counted
     }
-    return Shortcuts(tallies, videos, number, {key: _tally(given) for key, given in sorted(seen.items())}, watchers)
-
-
-def _tally(given: list[bool]) -> AnswerTally:
-    return AnswerTally(sum(given), len(given))
+    seen_right = {question: AnswerTally(sum(given), len(given)) for question, given in sorted(seen.items())}
+    return Shortcuts(tallies, videos, number, seen_right, watchers)
 
 
 def share_of(flags: Mapping[str, bool], videos: Mapping[str, str]) -> Estimate:

@@ -10,20 +10,10 @@ from reelbench.registry.values import is_object
 from reelbench.scoring.right_answers import is_right, score_of
 
 _NOT_SETTINGS = frozenset(
-    {
-        "frames_given",
-        "frames_unlike",
-        "requested",
-        "returned",
-        "calls",
-        "cached",
-        "kept_from",
-        "kept_to",
-        "cost_usd",
-        "panel",
-        "agreement",
-        "metrics",
-    },
+    (
+        *("frames_given", "frames_unlike", "requested", "returned", "calls", "cached"),
+        *("kept_from", "kept_to", "cost_usd", "panel", "agreement", "metrics"),
+    )
 )
 """What came of a run, and what `judge`, by the ids that answered, says already."""
 
@@ -42,24 +32,22 @@ def settings_apart(results: Sequence[Result]) -> dict[str, list[Any]]:
 
     The model and how it was asked come first, then the judge and the data, then the versions of the software.
     """
-    settings = [_settings(result) for result in results]
+    settings: list[dict[str, Any]] = []
+    for result in results:
+        judge = result.judge
+        parts = {
+            "model": result.model.model_dump(mode="json"),
+            "settings": {**result.settings.model_dump(mode="json"), "audio": result.settings.sound},
+            "judge": judge and {"": judge_as_answered(judge), **judge.model_dump(mode="json")},
+            "data": result.data,
+            "answers": result.answers,
+            "benchmark": {"source": result.benchmark.source.model_dump(mode="json")},
+            "software": result.software,
+        }
+        settings.append(dict(_flat("", parts)))
     names = dict.fromkeys(name for stated in settings for name in stated)
     apart = {name: [stated.get(name) for stated in settings] for name in names}
     return {name: values for name, values in apart.items() if any(value != values[0] for value in values)}
-
-
-def _settings(result: Result) -> dict[str, Any]:
-    judge = result.judge
-    parts = {
-        "model": result.model.model_dump(mode="json"),
-        "settings": {**result.settings.model_dump(mode="json"), "audio": result.settings.sound},
-        "judge": judge and {"": judge_as_answered(judge), **judge.model_dump(mode="json")},
-        "data": result.data,
-        "answers": result.answers,
-        "benchmark": {"source": result.benchmark.source.model_dump(mode="json")},
-        "software": result.software,
-    }
-    return dict(_flat("", parts))
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value

@@ -5,20 +5,16 @@ Krippendorff's alpha with the MASI distance); THINKING is a scale of three steps
 alpha). All figures are fractions, 1 is full agreement; intervals are a bootstrap over videos.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.registry.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
-from reelbench.stats import intervals
-from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import Array, RatioSums, Weights, kappa_terms, kappas_of_sums
 from reelbench.stats.alternative_annotator import EPSILON, AnnotatorTest, annotator_test
 from reelbench.stats.intervals import Bounds, Estimate
-
-Array = NDArray[np.float64]
 
 SETS = ("target", "content")
 
@@ -95,12 +91,9 @@ class TagAgreement:
 def tag_agreement(
     a: Mapping[str, Tags], b: Mapping[str, Tags], videos: Mapping[str, str] | None = None
 ) -> TagAgreement:
-    """Compare two taggers on the items that both tagged.
+    """Compare two taggers (item -> tags) on the items that both tagged.
 
-    Args:
-        a: Item -> tags by the first.
-        b: Item -> tags by the second.
-        videos: Item -> its video; None where it isn't known, which leaves the intervals out.
+    `videos` is item -> its video; None where it isn't known, which leaves the intervals out.
 
     Raises:
         InputError: There is no item that both tagged, or the video of one isn't known.
@@ -176,32 +169,9 @@ def _sets(tags: Sequence[Tags], component: str) -> list[frozenset[str]]:
     return [frozenset([labels] if isinstance(labels := getattr(tag, component), str) else labels) for tag in tags]
 
 
-class _Table:
-    """Columns whose sums over items give a statistic, and their resamples over videos."""
-
-    def __init__(self, columns: Array, clusters: Sequence[str] | None) -> None:
-        self._total = columns.sum(axis=0)[None, :]
-        self._clusters = 0
-        if clusters is not None:
-            sums = intervals.cluster_sums(columns, clusters)
-            self._clusters = len(sums)
-            self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
-
-    def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
-        """Of `statistic`, which takes sums (rows x columns) and is NaN where it is undefined (rows)."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = float(statistic(self._total)[0])
-            if np.isnan(value):
-                return Estimate(None, None)
-            if not self._clusters:
-                return Estimate(value, None)
-            draws = statistic(self._draws)
-        return Estimate(value, intervals.confidence_interval(value, draws, self._clusters, bounds=bounds))
-
-
 def _label(x: Array, y: Array, clusters: Sequence[str] | None) -> LabelAgreement:
     # On 0 and 1 the quadratic weights are the plain ones, and their moments hold the whole 2 x 2 table.
-    table = _Table(kappa_terms(x, y, "quadratic"), clusters)
+    table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
 
     def ac1(sums: Array) -> Array:
         share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
@@ -226,7 +196,7 @@ def _set_agreement(
     distances = np.array([[masi(x, y) for y in kinds] for x in kinds])
     counts = np.array([[(kind == x) + (kind == y) for kind in kinds] for x, y in pairs], dtype=np.float64)
     columns = np.array([[1, x == y, jaccard(x, y), masi(x, y)] for x, y in pairs], dtype=np.float64)
-    table = _Table(np.column_stack([columns, counts]), clusters)
+    table = RatioSums(np.column_stack([columns, counts]), clusters)
     return SetAgreement(
         exact=table.estimate(_second_mean, _SHARE),
         jaccard=table.estimate(lambda sums: sums[:, 2] / sums[:, 0], _SHARE),
@@ -248,14 +218,14 @@ def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | No
         return _alphas(2 * (pairs * distances).sum(axis=(1, 2)), totals, distances)
 
     def kappa(weights: Weights) -> Estimate:
-        table = _Table(kappa_terms(x, y, weights), clusters)
+        table = RatioSums(kappa_terms(x, y, weights), clusters)
         return table.estimate(lambda sums: kappas_of_sums(sums, weights), _BEYOND_CHANCE)
 
     pairs = (at_a[:, :, None] * at_b[:, None, :]).reshape(len(x), -1)
     return ThinkingAgreement(
         kappa=kappa("none"),
         kappa_quadratic=kappa("quadratic"),
-        alpha_ordinal=_Table(pairs, clusters).estimate(alphas, _BEYOND_CHANCE),
+        alpha_ordinal=RatioSums(pairs, clusters).estimate(alphas, _BEYOND_CHANCE),
     )
 
 

@@ -7,6 +7,7 @@ ends the wrong way round, or missing.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from reelbench.registry.errors import InputError
@@ -71,16 +72,15 @@ def score_item(
     return scores
 
 
-def columns(item: Item) -> dict[str, float]:
+def columns(item: Item, thresholds: Sequence[float] = RECALL_THRESHOLDS) -> dict[str, float]:
     """Return the item's columns; none where the submission gives no windows at all (no key `span`)."""
-    return score_item(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
-
-
-def moment_columns(item: Item) -> dict[str, float]:
-    """Return the columns of an item that asks for a span alone; none where there is no span to score."""
     if item.parsed is None or "span" not in item.parsed:
         return {}
-    return score_item(item.parsed, item.target, MOMENT_THRESHOLDS)
+    return score_item(item.parsed, item.target, thresholds)
+
+
+moment_columns = partial(columns, thresholds=MOMENT_THRESHOLDS)
+"""The columns of an item that asks for a span alone."""
 
 
 def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]) -> str | None:

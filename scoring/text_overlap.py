@@ -90,14 +90,12 @@ def compute_score(
     if unknown:
         raise InputError(f"text overlap: unknown metrics {unknown}; there are {list(METRICS)}")
     pairs = _pairs(references, predictions)
-    scores: dict[OverlapMetric, float] = {}
-    missing: list[OverlapMetric] = []
+    places: dict[OverlapMetric, Path] = {}
     for metric in metrics:
-        cached = _read_cache(_cache_file(metric, pairs))
-        if cached is None:
-            missing.append(metric)
-        else:
-            scores[metric] = cached
+        content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
+        places[metric] = home.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+    scores = {metric: cached for metric, place in places.items() if (cached := _read_cache(place)) is not None}
+    missing: dict[OverlapMetric, Path] = {metric: place for metric, place in places.items() if metric not in scores}
     if missing:
         scores |= _compute(pairs, missing)
     return {metric: scores[metric] for metric in metrics}
@@ -118,65 +116,42 @@ def _pairs(references: Mapping[str, str | Sequence[str]], predictions: Mapping[s
     return pairs
 
 
-def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[OverlapMetric, float]:
+def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[OverlapMetric, float]:
+    """Compute metrics -> their scores, each kept at its place as soon as it is there."""
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.cider.cider import Cider
+
     java_path = java.find_java()
     scores: dict[OverlapMetric, float] = {}
     with ExitStack() as stack:
         # METEOR's JVM loads for seconds: it starts first, and the rest is done meanwhile.
-        meteor = _meteor(java_path, stack) if "meteor" in metrics else None
-        hypotheses, references = _tokenized(java_path, pairs)
-        if not any(text.split() for texts in references for text in texts):
+        meteor = _meteor(java_path, stack) if "meteor" in places else None
+        # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below
+        # it, so which texts stand together shows in the tokens.
+        tokens = iter(java.tokenize(java_path, [reference for _, given in pairs for reference in given]))
+        references = {n: [next(tokens) for _ in given] for n, (_, given) in enumerate(pairs)}
+        hypotheses = java.tokenize(java_path, [hypothesis for hypothesis, _ in pairs])
+        if not any(text.split() for texts in references.values() for text in texts):
             raise InputError("text overlap: no reference holds a single word; there is nothing to compare with")
+        singletons = {n: [text] for n, text in enumerate(hypotheses)}
         computations: dict[OverlapMetric, Callable[[], float]] = {
-            "bleu4": lambda: _bleu4(hypotheses, references),
-            "cider": lambda: _cider(hypotheses, references),
+            "bleu4": lambda: float(Bleu(4).compute_score(references, singletons, verbose=0)[0][3]),
+            "cider": lambda: float(Cider().compute_score(references, singletons)[0]),
         }
         if meteor is not None:
-            computations["meteor"] = lambda: meteor.score(hypotheses, references)[0]
+            computations["meteor"] = lambda: meteor.score(hypotheses, list(references.values()))[0]
         for metric, compute in computations.items():
-            if metric not in metrics:
+            if metric not in places:
                 continue
-            score = compute()
+            scores[metric] = score = compute()
             if not math.isfinite(score):
                 raise ReelbenchError(f"text overlap: {metric} came out as {score}, which is not a score")
-            scores[metric] = score
-            # At once, so that a METEOR that fails takes no other score with it.
-            _write_cache(_cache_file(metric, pairs), metric, score, len(pairs))
+            try:  # at once, so that a METEOR that fails takes no other score with it
+                files.write_text(places[metric], json.dumps({"metric": metric, "score": score, "n": len(pairs)}))
+            except OSError as error:
+                # The score is there all the same; only the next run pays again.
+                logger.warning("%s: %s is not cached: %s", places[metric], metric, error)
     return scores
-
-
-def _tokenized(java_path: str, pairs: list[Pair]) -> tuple[list[str], list[list[str]]]:
-    # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below it,
-    # so which texts stand together shows in the tokens.
-    tokens = iter(java.tokenize(java_path, [reference for _, references in pairs for reference in references]))
-    references = [[next(tokens) for _ in references] for _, references in pairs]
-    return java.tokenize(java_path, [hypothesis for hypothesis, _ in pairs]), references
-
-
-def _bleu4(hypotheses: list[str], references: list[list[str]]) -> float:
-    from pycocoevalcap.bleu.bleu import Bleu
-
-    corpus, _ = Bleu(4).compute_score(dict(enumerate(references)), _singletons(hypotheses), verbose=0)
-    return float(corpus[3])
-
-
-def _cider(hypotheses: list[str], references: list[list[str]]) -> float:
-    from pycocoevalcap.cider.cider import Cider
-
-    corpus, _ = Cider().compute_score(dict(enumerate(references)), _singletons(hypotheses))
-    return float(corpus)
-
-
-def _singletons(hypotheses: list[str]) -> dict[int, list[str]]:
-    return {index: [text] for index, text in enumerate(hypotheses)}
-
-
-# --- cache -----------------------------------------------------------------------------------------------------------
-
-
-def _cache_file(metric: str, pairs: list[Pair]) -> Path:
-    content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
-    return home.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
 
 
 def _read_cache(path: Path) -> float | None:
@@ -185,11 +160,3 @@ def _read_cache(path: Path) -> float | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return score if isinstance(score, float) and math.isfinite(score) else None
-
-
-def _write_cache(path: Path, metric: str, score: float, items: int) -> None:
-    try:
-        files.write_text(path, json.dumps({"metric": metric, "score": score, "n": items}))
-    except OSError as error:
-        # The score is there all the same; only the next run pays again.
-        logger.warning("%s: %s is not cached: %s", path, metric, error)

@@ -5,11 +5,16 @@ near miss is not a miss. Alpha is for any number of raters, who may leave some o
 11); own code, since the package of that name is under the GPL.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reelbench.stats import intervals
+from reelbench.stats.intervals import Bounds, Estimate
+
+Array = NDArray[np.float64]
 
 Weights = Literal["none", "quadratic"]
 """How kappa weighs a miss."""
@@ -57,7 +62,7 @@ def krippendorff_alpha(
     return float(1 - (observed * distance).sum() / (expected * distance).sum())
 
 
-def kappa_terms(x: NDArray[np.float64], y: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+def kappa_terms(x: Array, y: Array, weights: Weights) -> Array:
     """Per item, what kappa needs only the sums of: one, equal or not, and moments or memberships by weights."""
     first = [np.ones_like(x), (x == y).astype(np.float64)]
     if weights == "quadratic":
@@ -66,7 +71,7 @@ def kappa_terms(x: NDArray[np.float64], y: NDArray[np.float64], weights: Weights
     return np.stack([*first, *(x == step for step in steps), *(y == step for step in steps)], axis=1).astype(np.float64)
 
 
-def kappas_of_sums(sums: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+def kappas_of_sums(sums: Array, weights: Weights) -> Array:
     """Kappa for each row of sums of `kappa_terms`; NaN where it is undefined."""
     n = sums[:, :1]
     means = sums[:, 1:] / n
@@ -79,3 +84,26 @@ def kappas_of_sums(sums: NDArray[np.float64], weights: Weights) -> NDArray[np.fl
         by_chance = 1 - (means[:, 1 : 1 + steps] * means[:, 1 + steps :]).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(by_chance > 1e-12, 1 - seen / by_chance, np.nan)  # noqa: PLR2004 - rounding of a true zero
+
+
+class RatioSums:
+    """Columns whose sums over items give a statistic, and their resamples over videos."""
+
+    def __init__(self, columns: Array, clusters: Sequence[str] | None) -> None:
+        self._total = columns.sum(axis=0)[None, :]
+        self._clusters = 0
+        if clusters is not None:
+            sums = intervals.cluster_sums(columns, clusters)
+            self._clusters = len(sums)
+            self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
+
+    def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
+        """Of `statistic`, which takes sums (rows x columns) and is NaN where it is undefined (rows)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = float(statistic(self._total)[0])
+            if np.isnan(value):
+                return Estimate(None, None)
+            if not self._clusters:
+                return Estimate(value, None)
+            draws = statistic(self._draws)
+        return Estimate(value, intervals.confidence_interval(value, draws, self._clusters, bounds=bounds))

@@ -80,8 +80,12 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)
     here = wanted.rows.absolute().parent
-    media = wanted.media or (here if _beside(here, given.columns["video"], rows) else None)
-    if media is not None:
+    # Videos may lie where the rows do, or in `videos` there.
+    video = given.columns["video"]
+    names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
+    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
+    beside = any(file.endswith(SUFFIXES) and (here / file).is_file() for file in files)
+    if media := wanted.media or (here if beside else None):
         allow(folder, media)
     return benchmark_file.read(folder), given
 
@@ -130,13 +134,6 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
         lines.append(f"media: {{layouts: [{listed}]}}")
     lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words", ""]
     return "\n".join(lines)
-
-
-def _beside(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether videos lie where the rows do, or in `videos` there."""
-    names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
-    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
-    return any(file.endswith(SUFFIXES) and (folder / file).is_file() for file in files)
 
 
 def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:

@@ -6,7 +6,7 @@ several that can, the usual name wins. Nothing is taken that the rows contradict
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ _RATES = frozenset(_WORDS["labels"]["rates"].split())
 _SHOWN_SHAPE = 200
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
+_LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
 _FEW = 30
@@ -54,6 +55,9 @@ class Guess:
         answer_is: How the right option is named.
         facets: Columns of labels.
         lacking: What could not be found, a line each.
+        options_in_question: Whether the questions end in their options.
+        units: Why spans may be no seconds: nothing is guessed then.
+        unused: Columns that nothing is taken from.
     """
 
     kind: FileKind
@@ -63,11 +67,8 @@ class Guess:
     facets: list[str] = field(default_factory=list[str])
     lacking: list[str] = field(default_factory=list[str])
     options_in_question: bool = False
-    """Whether the questions end in their options."""
     units: list[str] = field(default_factory=list[str])
-    """Why spans may be no seconds: nothing is guessed then."""
     unused: list[str] = field(default_factory=list[str])
-    """Columns that nothing is taken from."""
 
 
 def guess(
@@ -106,9 +107,9 @@ class _Table:
         form, within = None, False
         if kind in (None, "choice", "grounded_choice"):
             form = self._options_and_answer()
-            if "options" not in self._found and (within := self._options_in_question()):
-                form = self._form_within()
-                kind = kind or "choice"
+            if "options" not in self._found:
+                within, form = self._options_within()
+                kind = kind or ("choice" if within else None)
         if kind in (None, "span", "grounded_choice"):
             self._span()
         choice, span = "options" in self._found, bool({"span", "start"} & self._found.keys())
@@ -141,17 +142,30 @@ class _Table:
         return made
 
     def _lacking(self, made: Guess, wanted: Sequence[str]) -> list[str]:
-        there = made.columns.keys() | ({"options"} if made.options_in_question else set[str]())
+        columns, choice = made.columns, made.kind.endswith("choice")
+        there = columns.keys() | ({"options"} if made.options_in_question else set[str]())
         lacking = [f"no column is the {name}" for name in wanted if name not in there]
-        if lacking and (nested := self._nested()):
-            lacking.append(nested)
-        if several := self._several(made):
-            lacking.append(several)
-        spans = made.columns.keys() & {"span", "start"}
-        if made.kind in {"span", "grounded_choice"} and not spans:
+        for column, values in self._columns.items() if lacking else ():  # of a table whose cells hold whole questions
+            cell = values[0] if values else None
+            inner = cell[0] if is_array(cell) and cell else cell
+            if is_object(inner) and any(_rank("question", str(key)) < _UNNAMED for key in inner):
+                shape = {"video": "clip.mp4", **{str(key): inner[key] for key in list(inner)[:4]}}
+                shown = json.dumps(shape, ensure_ascii=False, default=str)[:_SHOWN_SHAPE]
+                lacking.append(f"{column!r} holds whole questions: one row a question is wanted, such as {shown}")
+                break
+        answer = columns.get("answer") or self._given.get("answer")
+        listed = [name for name in self._columns if self._options(name) is not None and name not in self._taken]
+        if not choice and listed and isinstance(answer, str):
+            values = [str(value) for value in self._columns.get(answer, [])]
+            if many := [value for value in values if _LETTERS.fullmatch(value.strip())]:
+                lacking.append(
+                    f"{len(many)} of {len(values)} answers name several options of {listed[0]!r}, such as {many[0]!r}: "
+                    "no kind has several right ones (leave those rows out)"
+                )
+        if made.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
             lacking.append("no column is the span, nor two its start and end")
-        if made.kind.endswith("choice") and {"options", "answer"} <= made.columns.keys() and made.answer_is is None:
-            forms = self._forms(made.columns["options"], made.columns["answer"])
+        if choice and {"options", "answer"} <= columns.keys() and made.answer_is is None:
+            forms = self._forms(columns["options"], columns["answer"])
             if len(forms) > 1:
                 lacking.append(f"answers can be read as {' or as '.join(forms)}, which differ: give --answer-is")
         return lacking
@@ -167,11 +181,9 @@ class _Table:
             for column, values in self._columns.items()
             if column not in self._taken and values and (not named or _rank(name, column) < _UNNAMED) and fits(values)
         ]
-        if not able:
-            return False
-        best = min(able, key=lambda column: _rank(name, column))
-        self._keep(name, best, why)
-        return True
+        if able:
+            self._keep(name, min(able, key=lambda column: _rank(name, column)), why)
+        return bool(able)
 
     def _keep(self, name: str, column: Column, why: str) -> None:
         self._found[name] = column
@@ -183,90 +195,51 @@ class _Table:
         candidates = [*sorted(listed, key=lambda column: _rank("options", str(column))), *self._option_groups()]
         if "options" in self._found:
             candidates = [self._found["options"]]
-        answers = [str(self._found["answer"])] if "answer" in self._found else list(self._columns)
         for column in candidates:
             parts = {column} if isinstance(column, str) else set(column)
-            ranked: list[tuple[bool, int, Column, list[AnswerForm]]] = []
-            for answer in answers:
-                if (
-                    answer in parts
-                    or answer.partition(".")[0] in parts
-                    or (answer in self._taken and "answer" not in self._given)
-                ):
-                    continue
-                if forms := self._forms(column, answer):
+            ranked: list[tuple[tuple[bool, int], str, list[AnswerForm]]] = []
+            for answer in self._able_to_answer():
+                if not parts & {answer, answer.partition(".")[0]} and (forms := self._forms(column, answer)):
                     some = not self._forms(column, answer, share=1)
-                    ranked.append((some, _rank("answer", answer), answer, forms))
-            if not ranked and "options" not in self._given:
-                continue
-            if "options" not in self._given:
-                self._keep("options", column, "lists of options" if isinstance(column, str) else "columns of options")
-            if not ranked:
-                return None
-            _, _, answer, forms = min(ranked, key=lambda entry: entry[:2])
-            if "answer" not in self._given:
-                self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
-            return forms[0] if len(forms) == 1 else None
+                    ranked.append(((some, _rank("answer", answer)), answer, forms))
+            if ranked or "options" in self._given:
+                if "options" not in self._given:
+                    why = "lists of options" if isinstance(column, str) else "columns of options"
+                    self._keep("options", column, why)
+                return self._take_answer(ranked)
         return None
 
-    def _options_in_question(self) -> bool:
-        """Whether nearly every question ends in its options: a line each, `A. a cup`, `B. a tin`."""
+    def _options_within(self) -> tuple[bool, AnswerForm | None]:
+        """Whether nearly every question ends in its options, a line each (`A. a cup`); how the answers name them."""
         self._question()
         question = self._found.get("question")
-        if not isinstance(question, str):
-            return False
-        return _mostly(
-            self._columns.get(question, []), lambda text: _is_text(text) and bool(mapped_rows.options_within(text))
-        )
-
-    def _form_within(self) -> AnswerForm | None:
-        """Take the column that names one of the options in the question; return how."""
-        question = str(self._found["question"])
-        named: list[tuple[int, str, list[AnswerForm]]] = []
-        for column in [str(self._found["answer"])] if "answer" in self._found else list(self._columns):
-            if column == question or (column in self._taken and "answer" not in self._given):
-                continue
+        texts = self._columns.get(question, []) if isinstance(question, str) else []
+        if not _mostly(texts, lambda text: _is_text(text) and bool(mapped_rows.options_within(text))):
+            return False, None
+        named: list[tuple[tuple[int, str], str, list[AnswerForm]]] = []
+        for column in self._able_to_answer():
             pairs = [
                 (found[1], mapped_rows.as_text(row.get(column), "") or "")
                 for row in self._rows
-                if _is_plain(row.get(column)) and (found := mapped_rows.options_within(str(row.get(question))))
+                if _is_plain(row.get(column)) and (found := mapped_rows.options_within(str(row.get(str(question)))))
             ]
-            if pairs and (forms := mapped_rows.answer_forms(pairs, _SHARE)):
-                named.append((_rank("answer", column), column, forms))
-        if not named:
+            if column != question and pairs and (forms := mapped_rows.answer_forms(pairs, _SHARE)):
+                named.append(((_rank("answer", column), column), column, forms))
+        return True, self._take_answer(named)
+
+    def _able_to_answer(self) -> list[str]:
+        if "answer" in self._given:
+            return [str(self._given["answer"])]
+        return [column for column in self._columns if column not in self._taken]
+
+    def _take_answer(self, ranked: Sequence[tuple[Any, str, list[AnswerForm]]]) -> AnswerForm | None:
+        """Take the first by rank of the columns that name an option each; return how, None where that isn't one way."""
+        if not ranked:
             return None
-        _, column, forms = min(named)
+        _, answer, forms = min(ranked, key=lambda entry: entry[0])
         if "answer" not in self._given:
-            self._keep("answer", column, f"each is one of the options ({', '.join(forms)})")
+            self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
         return forms[0] if len(forms) == 1 else None
-
-    def _nested(self) -> str:
-        """Return what to say of a table whose cells hold whole questions."""
-        for column, values in self._columns.items():
-            cell = values[0] if values else None
-            inner = cell[0] if is_array(cell) and cell else cell
-            if is_object(inner) and any(_rank("question", str(key)) < _UNNAMED for key in inner):
-                shape = {"video": "clip.mp4", **{str(key): inner[key] for key in list(inner)[:4]}}
-                return (
-                    f"{column!r} holds whole questions: one row a question is wanted, such as "
-                    + json.dumps(shape, ensure_ascii=False, default=str)[:_SHOWN_SHAPE]
-                )
-        return ""
-
-    def _several(self, made: Guess) -> str:
-        """Return what to say where answers name several options of a column of options."""
-        answer = made.columns.get("answer") or self._given.get("answer")
-        listed = [name for name in self._columns if self._options(name) is not None and name not in self._taken]
-        if made.kind.endswith("choice") or not listed or not isinstance(answer, str):
-            return ""
-        values = [str(value) for value in self._columns.get(answer, [])]
-        many = [value for value in values if re.fullmatch(r"[A-J](?:\s*[,;/&]?\s*[A-J])+", value.strip())]
-        if not many:
-            return ""
-        return (
-            f"{len(many)} of {len(values)} answers name several options of {listed[0]!r}, such as {many[0]!r}: no kind "
-            "has several right ones (leave those rows out)"
-        )
 
     def _units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return why the spans may be in something else than seconds."""
@@ -347,42 +320,30 @@ class _Table:
     def _span(self) -> None:
         if "span" in self._found or "start" in self._found:
             return
-        if self._take("span", lambda values: all(map(_is_window, values)), "pairs of times"):
+        if self._take("span", _are_windows, "pairs of times"):
             return
         starts = [column for column in self._columns if _rank("start", column) < _UNNAMED]
         for start in sorted(starts, key=lambda column: _rank("start", column)):
             for end in sorted(self._columns, key=lambda column: _rank("end", column)):
-                if _rank("end", end) < _UNNAMED and end != start and self._rises(start, end):
+                pairs = ([mapped_rows.cell(row, name, "") for name in (start, end)] for row in self._rows)
+                if _rank("end", end) < _UNNAMED and end != start and _are_windows(pairs):
                     self._keep("start", start, "a time before the end")
                     self._keep("end", end, "a time after the start")
                     return
 
-    def _rises(self, start: str, end: str) -> bool:
-        try:
-            pairs = [(mapped_rows.cell(row, start, ""), mapped_rows.cell(row, end, "")) for row in self._rows]
-            return all(mapped_rows.read_windows(list(pair), "") for pair in pairs)
-        except InputError:
-            return False
-
     def _video(self) -> None:
-        def has_suffix(values: list[Any]) -> bool:
-            return _mostly(values, lambda value: _is_text(value) and Path(value).suffix.lower() in _SUFFIXES)
+        def is_named(value: Any) -> bool:  # noqa: ANN401 - a cell
+            return _is_plain(value) and "\n" not in str(value)
 
-        def in_folder(values: list[Any]) -> bool:
-            return _mostly(values, lambda value: Path(str(value)).name in self._files)
-
-        if self._files and self._take("video", in_folder, "its files are in the folder"):
-            return
-        if self._take("video", has_suffix, "a video's suffix"):
-            return
-        named = lambda values: _mostly(values, lambda value: _is_plain(value) and "\n" not in str(value))  # noqa: E731
-        if self._take("video", named, "name", named=True):
-            return
-        self._take(
-            "video",
-            lambda values: _mostly(values, lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value))),
-            "ids as YouTube has them",
-        )
+        ways: list[tuple[Callable[[Any], bool], str, bool]] = [
+            (lambda value: Path(str(value)).name in self._files, "its files are in the folder", False),
+            (lambda value: _is_text(value) and Path(value).suffix.lower() in _SUFFIXES, "a video's suffix", False),
+            (is_named, "name", True),
+            (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
+        ]
+        for fits, why, named in ways if self._files else ways[1:]:
+            if self._take("video", lambda values, fits=fits: _mostly(values, fits), why, named=named):
+                return
 
     def _id(self) -> None:
         if "id" in self._found:
@@ -496,9 +457,8 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str) or is_number(value)
 
 
-def _is_window(value: object) -> bool:
+def _are_windows(values: Iterable[Any]) -> bool:
     try:
-        mapped_rows.read_windows(value, "")
+        return all(mapped_rows.read_windows(value, "") for value in values)
     except InputError:
         return False
-    return True

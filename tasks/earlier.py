@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.registry import discovery
@@ -124,9 +124,22 @@ class EarlierResult:
         """
         given = {item.id: item for item in items}
         new = {name for name in self.ids & given.keys() if given[name].reason != Reason.PREDICTION_MISSING}
-        return [given[name] if name in new else self._kept(spec, name, given.get(name)) for name in self.samples], len(
-            new
-        )
+        written = result_files.read_questions(self.folder) if new < self.samples.keys() else {}
+        together: list[Item] = []
+        for name, sample in self.samples.items():
+            asked, line = given.get(name), written.get(name, {})
+            if asked is None or name not in new:
+                question = asked.question if asked else str(line.get("question", ""))
+                options = asked.options if asked else tuple(line.get("options", ()))
+                reason = reason_before_judging(sample)
+                asked = sample.item(question, reason, options)
+                could_be_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
+                if could_be_read and isinstance(sample.prediction, str) and self.result.answers != VERSION:
+                    timing = self._timings.get(name, UNTIMED)
+                    read = answered(spec, sample.prediction, options, timing)
+                    asked = asked.model_copy(update={"parsed": read.parsed, "flags": read.flags})
+            together.append(asked)
+        return together, len(new)
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:
         """Return the settings of the new result: what it merged is among them."""
@@ -142,31 +155,10 @@ class EarlierResult:
             update={"merged": merged, "audio": then.settings.audio, "label": then.settings.label}
         )
 
-    def _kept(self, spec: BenchmarkSpec, name: str, asked: Item | None) -> Item:
-        sample = self.samples[name]
-        written = self._questions.get(name, {})
-        question = asked.question if asked else str(written.get("question", ""))
-        options = asked.options if asked else tuple(written.get("options", ()))
-        reason = reason_before_judging(sample)
-        item = sample.item(question, reason, options)
-        if (
-            reason not in {None, Reason.ANSWERS_HIDDEN}
-            or not isinstance(sample.prediction, str)
-            or sample.option_scores
-            or self.result.answers == VERSION
-        ):
-            return item
-        read = answered(spec, sample.prediction, options, self._timings.get(name, UNTIMED))
-        return item.model_copy(update={"parsed": read.parsed, "flags": read.flags})
-
     @cached_property
     def _timings(self) -> dict[str, Timing]:
         about = self.result.benchmark
         return timings_here(discovery.spec_of(about), about.split)
-
-    @cached_property
-    def _questions(self) -> dict[str, dict[str, Any]]:
-        return result_files.read_questions(self.folder)
 
 
 def most_returned(samples: Mapping[str, Sample]) -> dict[str | None, str | None]:

@@ -4,39 +4,32 @@ Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too
 prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from reelbench.registry import rows, tables
-from reelbench.registry.data import mapped_rows
+from reelbench.registry.data import hub, mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.reasons import Reason
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.tables import as_text
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    UniqueIds,
-    all_answered,
-    hides,
-    join,
-    reference_of,
-    references_of,
-    tagged,
-)
+from reelbench.tasks import submissions
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
 
 TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
 """Columns taken for the texts, in this order. `answer` is not among them: many files have the reference there."""
+
+SUFFIXES = tables.SUFFIXES
+"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
 
 Cells = tuple[str, Any, Any]
 """Where a row stands, its id, and its text."""
@@ -55,12 +48,11 @@ class Columns:
         return self.id is not None or self.text is not None
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
     """Read predictions and hold them against their references.
 
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
-    On a split whose answers are hidden a table is read all the same,
-    for the file that the owners' server takes.
+    On a split whose answers are hidden a table is read all the same, for the file that the owners' server takes.
 
     Raises:
         InputError: The file can't be read, lacks a column or has an id twice, or none of its ids is among the
@@ -68,10 +60,13 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
         DataUnavailableError: The references are not here.
     """
     joined = _read(spec, inputs, columns)
-    return joined if inputs.tags is None else joined.with_tags(tagged(spec, joined.items, inputs.tags))
+    if inputs.tags is None:
+        return joined
+    items, counts, notes = submissions.tagged(spec, joined.items, inputs.tags)
+    return replace(joined, items=items, notes=[*joined.notes, *notes], **counts)
 
 
-def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
+def _read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
     path = inputs.predictions
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
         columns = replace(columns, owners_id=own)
@@ -107,11 +102,11 @@ def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSe
     return submission(spec, inputs, cells)
 
 
-def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> PredictionSet:
+def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[Cells]) -> submissions.PredictionSet:
     """Hold a table's rows against their references; for the errors see `read`."""
     path = inputs.predictions
     texts: dict[str, str | None] = {}
-    ids = UniqueIds()
+    ids = submissions.UniqueIds()
     for where, id_given, value in cells:
         name, text = as_text(id_given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
         if not name:
@@ -123,24 +118,24 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
 
-    def of_mapping(file: Path) -> list[Reference]:
+    def of_mapping(file: Path) -> list[submissions.Reference]:
         if spec.mapping is None:
             raise InputError(f"{file}: this benchmark reads no references from a file; leave out --references")
         split = spec.default_split
         read = rows.checked(spec, split, mapped_rows.read(spec, [file], split), str(file))
-        return [reference_of(spec, row) for row in read]
+        return [submissions.reference_of(spec, row) for row in read]
 
     read_references = getattr(imported(spec.formats), "read_references", of_mapping)
-    references, source, split = references_of(spec, inputs, read_references, hidden=True)
+    references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
     known = {reference.id: reference for reference in references}
     given = {
         name: (text, known[name].options, known[name].timing) if name in known else (text, (), rows.UNTIMED)
         for name, text in texts.items()
         if text is not None
     }
-    predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
-    predictions |= zip(given, all_answered(spec, list(given.values())), strict=True)
-    joined = join(
+    predictions = dict.fromkeys(texts, submissions.Prediction(None, reason=Reason.PREDICTION_MISSING))
+    predictions |= zip(given, submissions.all_answered(spec, list(given.values())), strict=True)
+    joined = submissions.join(
         predictions,
         references,
         source,
@@ -149,10 +144,12 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         notes=_notes(spec, predictions.values(), [reference.options for reference in references]),
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
-    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+    return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
 
 
-def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iterable[Sequence[str]]) -> list[str]:
+def _notes(
+    spec: BenchmarkSpec, predictions: Iterable[submissions.Prediction], options: Iterable[Sequence[str]]
+) -> list[str]:
     if spec.row_kind == "open":
         return []
     notes = []
@@ -210,5 +207,36 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     return column
 
 
-SUFFIXES = tables.SUFFIXES
-"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
+# --- in a data set on the Hugging Face Hub ----------------------------------------------------------------------------
+
+SCHEME = "hf://"
+_ADDRESS = re.compile(r"hf://datasets/(?P<repo>[^/@\s]+/[^/@\s]+)(?:@(?P<revision>[^/\s]+))?(?:/(?P<file>.+?))?/?")
+
+
+def fetch(address: str) -> tuple[Path, str, str]:
+    """Fetch the file of predictions that `hf://datasets/ORG/NAME[@REVISION][/FILE]` names, or find it in the cache.
+
+    Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
+
+    Returns:
+        The file on this machine, the data set's id, and the address with its commit.
+
+    Raises:
+        InputError: That is not such an address, or several files could be meant.
+        DataUnavailableError: The data set can't be had.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise InputError(f"{address}: not an address of predictions; expected hf://datasets/ORG/NAME[@REVISION][/FILE]")
+    repo, name = match["repo"], match["file"]
+    listing = hub.list_files(repo, unquote(match["revision"] or "main"))
+    if name is None:
+        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES]
+        if not files:
+            raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+        if len(files) > 1:
+            several = f"{len(files)} files could be meant ({first_of(files)})"
+            raise InputError(f"{address}: {several}; end the address with one")
+        [name] = files
+    path = hub.download(repo, name, revision=listing.commit)
+    return path, repo, f"hf://datasets/{repo}@{listing.commit}/{name}"

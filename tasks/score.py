@@ -47,8 +47,7 @@ from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files, temporal_span
-from reelbench.tasks import hub_predictions, predictions, questions
-from reelbench.tasks.agent_log import with_looks
+from reelbench.tasks import predictions, questions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import (
@@ -57,6 +56,7 @@ from reelbench.tasks.submissions import (
     frames_given,
     submission_advice,
     submission_suffix,
+    with_looks,
     write_submission,
 )
 
@@ -350,10 +350,10 @@ def _any_answer(counts: Counts) -> bool:
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:
     """Return the file of predictions, fetched where an address on the Hub is given, and its metadata."""
-    if not str(given).startswith(hub_predictions.SCHEME):
+    if not str(given).startswith(predictions.SCHEME):
         return Path(given), metadata
-    fetched = hub_predictions.fetch(str(given))
-    return fetched.path, replace(metadata, model=metadata.model or fetched.repo_id, origin=fetched.origin)
+    path, repo_id, origin = predictions.fetch(str(given))
+    return path, replace(metadata, model=metadata.model or repo_id, origin=origin)
 
 
 def record_of_model(**fields: str | None) -> ModelRecord:

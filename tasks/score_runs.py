@@ -145,12 +145,8 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
             settings = settings.model_copy(update={"limit": len(items)})
     beside: dict[str, int] = {}
     if tags is not None:
-        labelled = tagged(spec, items, tags)
-        items, notes = labelled.items, [*notes, *labelled.notes]
-        beside = {
-            "tags_without_question": len(labelled.without_question),
-            "questions_without_tags": len(labelled.without_tags),
-        }
+        items, beside, said = tagged(spec, items, tags)
+        notes = [*notes, *said]
     model, settings = abouts.applied(about, spec.id, model, options.labelled(settings))
     options.check_place(spec, task.split, model, settings, answers(items))
     judge = NotedJudge(options, spec)

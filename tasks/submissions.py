@@ -1,7 +1,7 @@
 """Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from reelbench.registry import rows
+from reelbench.registry import looks, rows
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, is_mini, locate, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
+from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained
 from reelbench.scoring import aggregation, answers, cognitive_profile
@@ -58,24 +58,6 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedItems:
-    """Items with the labels that a tags file gives them, and the ids that only one side has."""
-
-    items: list[Item]
-    without_question: list[str]
-    without_tags: list[str]
-
-    @property
-    def notes(self) -> list[str]:
-        """Say what did not fit, a line each."""
-        counts = (
-            (len(self.without_question), "tags belong to no question here"),
-            (len(self.without_tags), "questions have no tags and are in no cognitive profile"),
-        )
-        return [f"{number} {what}" for number, what in counts if number]
-
-
-@dataclass(frozen=True, slots=True)
 class PredictionSet:
     """Predictions joined with their references, ready to be scored; `extra` are ids that no reference has.
 
@@ -92,16 +74,6 @@ class PredictionSet:
     questions_without_tags: int = 0
     hidden: bool = False
 
-    def with_tags(self, tagged: TaggedItems) -> "PredictionSet":
-        """Return the submission with tagged items."""
-        return replace(
-            self,
-            items=tagged.items,
-            notes=[*self.notes, *tagged.notes],
-            tags_without_question=len(tagged.without_question),
-            questions_without_tags=len(tagged.without_tags),
-        )
-
     def with_hidden_answers(self) -> "PredictionSet":
         """Return the submission of a split that only the owners' server can score."""
         items = [
@@ -115,17 +87,14 @@ class PredictionSet:
         return [item.id for item in self.items if item.reason == Reason.PREDICTION_MISSING]
 
 
-class UniqueIds:
-    """The ids of a file's predictions: the same id twice would make the result depend on their order."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, str] = {}
+class UniqueIds(dict[str, str]):
+    """Where each id of a file stands: the same id twice would make the result depend on their order."""
 
     def add(self, name: str, where: str) -> None:
         """Note where an id stands; InputError where it is there already."""
-        if name in self._places:
-            raise InputError(f"{where}: the id {name!r} occurs twice, first at {self._places[name]}; keep one of them")
-        self._places[name] = where
+        if name in self:
+            raise InputError(f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them")
+        self[name] = where
 
 
 def listed(
@@ -150,7 +119,7 @@ def listed(
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
 
-    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`SubmissionFormats`), where the owners' server
+    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
       scores a split with hidden answers;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
@@ -165,17 +134,16 @@ class Formats(Protocol):
         """
         ...
 
-
-class SubmissionFormats(Protocol):
-    """Writes what the owners' server takes. The module may set `SUBMISSION_SUFFIX` (`.json`: one list)."""
-
     def submission_row(self, sample: Sample) -> dict[str, Any]:
         """Return a sample as the owners' file has it."""
         ...
 
 
-def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> TaggedItems:
+def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> tuple[list[Item], dict[str, int], list[str]]:
     """Give items the labels of a tags file (CogME's, on any benchmark).
+
+    Returns:
+        The items; `tags_without_question` and `questions_without_tags`, as `Counts` has them; a note on each.
 
     Raises:
         InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
@@ -192,13 +160,15 @@ def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> TaggedItem
             f"questions (first: {items[0].id!r}); are both of the same release and split?"
         )
     all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
-    with_tags = [
+    labelled = [
         item.model_copy(update={"facets": item.facets | cognitive_profile.facets_of(tags[item.id]) | all_of})
         if item.id in tags
         else item
         for item in items
     ]
-    return TaggedItems(with_tags, without_question, without_tags)
+    counts = {"tags_without_question": len(without_question), "questions_without_tags": len(without_tags)}
+    said = ("tags belong to no question here", "questions have no tags and are in no cognitive profile")
+    return labelled, counts, [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
 
 
 def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
@@ -210,6 +180,33 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
         elif item.frame_timestamps is not None:
             given[str(len(item.frame_timestamps) - item.frame_padding)] += 1
     return dict(given)
+
+
+def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, SettingsRecord]:
+    """Join the answers of an agent that chose what it looked at with its log of looks.
+
+    Returns:
+        The submission with the distinct times looked at for each question, and the settings of such answers.
+
+    Raises:
+        InputError: A line is not a look, or not at the video of a question that is here.
+    """
+    videos = {item.id: item.video for item in submission.items}
+    times: dict[str, set[float]] = defaultdict(set)
+    for number, look in looks.read(log):
+        if look.question is None:
+            raise InputError(f"{log}, line {number}: has no question; `frames serve --question ID` says it")
+        if look.question not in videos:
+            raise InputError(f"{log}, line {number}: no question {look.question!r} is among those that are scored")
+        if look.video != videos[look.question]:
+            asked = f"question {look.question!r} is on {videos[look.question]!r}"
+            raise InputError(f"{log}, line {number}: is a look at {look.video!r}, {asked}")
+        times[look.question].update(look.times)
+    items = [item.model_copy(update={"frame_timestamps": sorted(times[item.id])}) for item in submission.items]
+    # Looks are pictures; whether the agent heard anything elsewhere nobody knows.
+    given = frames_given(items)
+    settings = SettingsRecord(frames=looks.AGENTIC, frames_given=given, audio="unknown", label=looks.AGENTIC)
+    return replace(submission, items=items), settings
 
 
 def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[str, int] | None:
@@ -243,30 +240,27 @@ def join(
             f"(first: {references[0].id!r}); are both of the same benchmark and split?{advice}"
         )
     videos: dict[str, str] = {}  # a name that many questions share is held once
-    items = [
-        _joined(reference, predictions.pop(reference.id, None), videos.setdefault(reference.video, reference.video))
-        for reference in drained(references)
-    ]
+    nothing = Prediction(None, reason=Reason.PREDICTION_MISSING)
+    items: list[Item] = []
+    for reference in drained(references):
+        given = predictions.pop(reference.id, nothing)
+        try:
+            item = Item(
+                id=reference.id,
+                video=videos.setdefault(reference.video, reference.video),
+                target=reference.target,
+                facets=reference.facets,
+                question=reference.question,
+                options=reference.options,
+                prediction=given.prediction,
+                parsed=given.parsed,
+                flags=given.flags,
+                reason=given.reason,
+            )
+        except ValidationError as error:
+            raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
+        items.append(Item.from_checked(vars(item)))
     return PredictionSet(items, source, split, extra, list(notes))
-
-
-def _joined(reference: Reference, given: Prediction | None, video: str) -> Item:
-    try:
-        item = Item(
-            id=reference.id,
-            video=video,
-            target=reference.target,
-            facets=reference.facets,
-            question=reference.question,
-            options=reference.options,
-            prediction=given.prediction if given else None,
-            parsed=given.parsed if given else None,
-            flags=given.flags if given else (),
-            reason=given.reason if given else Reason.PREDICTION_MISSING,
-        )
-    except ValidationError as error:
-        raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
-    return Item.from_checked(vars(item))
 
 
 def references_of(
@@ -376,7 +370,7 @@ def submission_advice(split: str, path: Path, server: str) -> str:
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
-    formats: SubmissionFormats = imported(spec.formats)
+    formats: Formats = imported(spec.formats)
     table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     if check := getattr(formats, "check_submission", None):
         check(table)

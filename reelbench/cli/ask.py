@@ -94,7 +94,7 @@ def ask(
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
-    from reelbench.methods.reasking import judged_again
+    from reelbench.methods.asking import judged_again
     from reelbench.registry import discovery
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates

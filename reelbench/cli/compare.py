@@ -199,7 +199,7 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
     """Draw both models' primary metric by label (CogME, Figure 3)."""
-    from reelbench.pages.plot_radar import radars
+    from reelbench.pages.figures import radars
     from reelbench.scoring.cognitive_profile import COMPONENTS
 
     values = {row["label"]: (row["a"], row["b"]) for row in by_label}

@@ -70,7 +70,7 @@ def translated(
 
 def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[str], None]) -> "list[Table]":
     """Write the scores of each locale in each language, by task, and return them as tables."""
-    from reelbench.pages.plot_matrix import matrix
+    from reelbench.pages.figures import matrix
     from reelbench.registry.languages import language_of
 
     documents, tables = [], []

@@ -375,7 +375,7 @@ def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
     """Write the points, and draw each task's first metric against the setting: all, and the labels of `by` apart."""
-    from reelbench.pages.plots import Mark, Point, frames_mark, lines
+    from reelbench.pages.plots import Mark, frames_mark, lines
 
     write_json(output / SWEEP_FILE, _document(rows))
     for task, points in by_task(rows).items():
@@ -385,7 +385,7 @@ def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
         for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
             series = {
                 label: [
-                    frames_mark(Point(row["frames"], value["value"], value["ci95"], value["n"]))
+                    frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
                     if "frames" in row
                     else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
                     for row, value in values

@@ -50,20 +50,14 @@ class _Container:
 
     def end_item(self) -> None:
         if self.words:
-            words = self.words
-            value = (
-                words[0]
-                if len(words) == 1
-                else " ".join(word for word in words if isinstance(word, str)).replace(" : ", ":")
-            )
+            value = self.words[0]
+            if len(self.words) > 1:
+                value = " ".join(word for word in self.words if isinstance(word, str)).replace(" : ", ":")
             if self.key is not None:
                 self.pairs[self.key] = value
             else:
                 self.items.append(value)
         self.key, self.words = None, []
-
-    def value(self) -> dict[str, Any] | list[Any]:
-        return self.pairs if self.mark == "{" else self.items
 
 
 @lru_cache(maxsize=2)
@@ -95,7 +89,7 @@ def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass
         elif kind == "mark":
             _separate(stack[-1], piece)
         elif kind == "string" and expects_value:
-            stack[-1].take(_unescaped(piece[1:-1]), whole=True)
+            stack[-1].take(_ESCAPE.sub(_unescaped, piece[1:-1]), whole=True)
         elif kind == "string":
             # An apostrophe in prose, not the start of a string.
             position = token.start() + 1
@@ -126,19 +120,15 @@ def _close(stack: list[_Container], piece: str, end: int, literals: list[Literal
         stack.clear()
         return
     container.end_item()
-    value = container.value()
+    value = container.pairs if container.mark == "{" else container.items
     if stack:
         stack[-1].take(value, whole=True)
     if value:
         literals.append(Literal(value, container.start, end, nested=bool(stack)))
 
 
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(
-        lambda match: chr(int(match[1][1:], 16)) if len(match[1]) > 1 else _PLAIN_ESCAPES.get(match[1], match[1]), text
-    )
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1][1:], 16)) if len(escape[1]) > 1 else _PLAIN_ESCAPES.get(escape[1], escape[1])
 
 
 @lru_cache(maxsize=2)

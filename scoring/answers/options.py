@@ -67,7 +67,18 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     if answer is None:
         return None
     known = _known(tuple(options))
-    return _read(_as_answers(answer, known), known, READERS) or _circled(text, known)
+    # Without own words behind their option's letter that mislead: "(B) C" is B where that says C. So are letters by
+    # themselves, a word of denial or doubt ("(B) No", "(D) A > B"), and any words before another letter ("(A) a dog or
+    # (B) a cat"). "A: C" answers a "Q:".
+    for pattern in known.behind_letters:
+        answer = pattern.sub(r"\1", answer)
+    letter = _read(_ANSWER_MARK.sub("Answer: ", answer), known, READERS)
+    if letter or known.circled or len(text) > _LONGEST_COUNT:
+        return letter
+    # `정답은 ②`: the one circled number in a short text, where no option has any.
+    stated = _STATED_CIRCLED.fullmatch(text)
+    at = ord(stated[1]) - ord("①") if stated else len(known.letters)
+    return known.letters[at] if at < len(known.letters) else None
 
 
 @lru_cache(maxsize=8)
@@ -75,43 +86,21 @@ def _known(options: tuple[str, ...]) -> _Options:
     plain = [texts.plain_text(option).strip() for option in options]
     circled = any(map(_CIRCLED.search, options))
     letters = LETTERS[: len(plain)]
-    behind = tuple(
-        re.compile(
-            rf"(?<!\w)({letter}[\s.):\]\-]{{1,4}}){re.escape(own.rstrip('.'))}(?!\w)"
-            if _misleads(own, letters)
-            else rf"(\({letter}\)\s?){re.escape(own.rstrip('.'))}(?=,?\s(?:or|and|or also|&|,)\s\([A-Z]\))"
-        )
-        for letter, own in zip(letters, plain, strict=True)
-        if own
-    )
-    return _Options(letters, plain, not any(map(_names_letter, plain)), circled, behind)
-
-
-def _misleads(option: str, letters: str) -> bool:
-    """Return whether an option's own words, behind its letter, look like another letter or like a denial."""
-    cut = texts.tokens(option)
-    denies = len(cut) == 1 and cut[0].kind in "XHWI"
-    # A capital that opens a sentence is rather an article.
-    named = any(len(token.text) == 1 and token.text in letters for token in cut[len(cut) > 1 and cut[1].kind == "w" :])
-    return denies or named or (len(option) == 1 and option.isalpha())
-
-
-def _as_answers(text: str, options: _Options) -> str:
-    """Return `text` without own words behind their option's letter that mislead: "(B) C" is B where that says C.
-
-    So are letters by themselves, a word of denial or doubt ("(B) No", "(D) A > B"), and any words before another letter
-    ("(A) a dog or (B) a cat"). "A: C" answers a "Q:".
-    """
-    for pattern in options.behind_letters:
-        text = pattern.sub(r"\1", text)
-    return _ANSWER_MARK.sub("Answer: ", text)
-
-
-def _circled(text: str, options: _Options) -> str | None:
-    """`정답은 ②`: the letter of the one circled number in a short text, where no option has any."""
-    stated = None if options.circled or len(text) > _LONGEST_COUNT else _STATED_CIRCLED.fullmatch(text)
-    at = ord(stated[1]) - ord("①") if stated else len(options.letters)
-    return options.letters[at] if at < len(options.letters) else None
+    behind: list[re.Pattern[str]] = []
+    nouns = True
+    for letter, own in zip(letters, plain, strict=True):
+        cut, words = texts.tokens(own), re.escape(own.rstrip("."))
+        denies = len(cut) == 1 and cut[0].kind in "XHWI"
+        # A capital that opens a sentence is rather an article.
+        named = any(len(part.text) == 1 and part.text in letters for part in cut[len(cut) > 1 and cut[1].kind == "w" :])
+        if denies or named or (len(own) == 1 and own.isalpha()):
+            # Behind its letter it looks like another letter or like a denial.
+            behind.append(re.compile(rf"(?<!\w)({letter}[\s.):\]\-]{{1,4}}){words}(?!\w)"))
+        elif own:
+            behind.append(re.compile(rf"(\({letter}\)\s?){words}(?=,?\s(?:or|and|or also|&|,)\s\([A-Z]\))"))
+        # "Image B" itself: an answer which says so means its words.
+        nouns &= not any(is_noun(a) and len(b.text) == 1 and b.text.isalpha() for a, b in pairwise(cut))
+    return _Options(letters, plain, nouns, circled, tuple(behind))
 
 
 def _read(text: str, options: _Options, readers: "tuple[_Reader, ...]") -> str | None:
@@ -180,8 +169,15 @@ def _from_labels(text: str, options: _Options) -> _Reading | None:
     sentences = _sentences(_prose(text, options), options.letters, options.nouns)
     labels = _line_labels(sentences, options) or _lone_labels(sentences, options)
     labels = [at for at in labels if _stands_as_answer(sentences, at, options)] or labels
-    listed = _listed(sentences, options)
-    labels = [at for at in labels if at not in listed]
+    # Letters that go through all options in a row are the question's own list.
+    signed = [
+        at
+        for at, kind in enumerate(sentences.kinds)
+        if kind == "M" or (kind == "L" and sentences.kinds[at + 1 : at + 2] in (".", ")", ":", "D"))
+    ]
+    order, count = "".join(map(sentences.letter, signed)), len(options.letters)
+    start = order.find(options.letters) if count > 1 else -1
+    labels = [at for at in labels if start < 0 or at not in signed[start : start + count]]
     letters = {sentences.letter(at) for at in labels}
     if not letters:
         return None
@@ -292,22 +288,15 @@ def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:
     if not is_object(value) or depth >= _DEEPEST:
         return []
     for key in _KEYS:
-        if key in value and not _is_span_value(value[key]):
-            return [_stated(value[key], options, depth)]
+        stated = value.get(key)
+        if key not in value or (isinstance(stated, str) and is_span(stated)):
+            continue
+        if is_array(stated) and len(stated) == 1:
+            stated = stated[0]
+        if is_object(stated):
+            return _answers(stated, options, depth + 1)[:1] or [None]
+        return [_read(texts.without_markup(stated), options, READERS[2:]) if isinstance(stated, str) else None]
     return []
-
-
-def _is_span_value(value: Any) -> bool:  # noqa: ANN401 - any literal
-    return isinstance(value, str) and is_span(value)
-
-
-def _stated(value: Any, options: _Options, depth: int) -> str | None:  # noqa: ANN401 - any literal
-    if is_array(value) and len(value) == 1:
-        value = value[0]
-    if is_object(value):
-        answers = _answers(value, options, depth + 1)
-        return answers[0] if answers else None
-    return _read(texts.without_markup(value), options, READERS[2:]) if isinstance(value, str) else None
 
 
 def _prose(text: str, options: _Options) -> str:
@@ -329,14 +318,6 @@ _LABEL_SIGNS = re.compile(r"[\s.):,;\-\"'“”]{0,12}")
 _SENTENCE_ENDS = re.compile(r"[^\w\s.!\n]{0,3}\s?(?:[.!\n。]|$)")
 _FIRST_SENTENCE = re.compile(r"([^\n.,!?;]{1,300})([\n.,!;])")
 _LINE = re.compile(r"[^\n]+")
-
-
-def _listed(sentences: Sentences, options: _Options) -> set[int]:
-    """Return the tokens of letters that go through all options in a row: the question's own list."""
-    labels = [at for at, kind in enumerate(sentences.kinds) if kind == "M" or (kind == "L" and sentences.is_label(at))]
-    order = "".join(sentences.letter(at) for at in labels)
-    start = order.find(options.letters) if len(options.letters) > 1 else -1
-    return set(labels[start : start + len(options.letters)]) if start >= 0 else set()
 
 
 def _line_labels(sentences: Sentences, options: _Options) -> list[int]:
@@ -364,8 +345,9 @@ def _label_of_line(  # noqa: PLR0911 - a form a line
     if not letters:
         return None
     at = letters[0]
-    if len(letters) == 1 and _only_span(sentences, start, end):
-        return at
+    line = sentences.tokens[start:end]
+    if len(letters) == 1 and all(token.kind in "LM#.,()q:DJCkOSN~" or is_span_word(token.text) for token in line):
+        return at  # a letter, a span of time, their names and punctuation
     named = at - start == 1 and is_noun(sentences.tokens[start])
     if at - start > 1 or not (named or all(kind in "q(D#" for kind in sentences.kinds[start:at])):
         return None
@@ -404,17 +386,6 @@ def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> "re.M
     return pattern.match(sentences.text, begin.end()) if pattern and begin else None
 
 
-def _ends_with_own_words(sentences: Sentences, at: int, options: _Options) -> bool:
-    """Return whether a letter with its option's own words ends a sentence: The number of people is (C) 4."""
-    own = _own_words_follow(sentences, at, options)
-    return bool(own and _SENTENCE_ENDS.match(sentences.text, own.end()))
-
-
-def _only_span(sentences: Sentences, start: int, end: int) -> bool:
-    """Return whether the tokens are a letter, a span of time, their names and punctuation."""
-    return all(token.kind in "LM#.,()q:DJCkOSN~" or is_span_word(token.text) for token in sentences.tokens[start:end])
-
-
 def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
     """Return the letters that are a sentence alone, or in brackets a clause alone or behind their option's words."""
     labels: list[int] = []
@@ -422,17 +393,15 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
     for at, kind in enumerate(sentences.kinds):
         if kind not in "LM" or (kind == "L" and sentences.tokens[at].text.islower()):
             continue
-        before = (
-            sentences.kinds[max(0, at - 3) : at].rstrip("qF,")[-1:]
-            if kind == "L"
-            else sentences.kinds[max(0, at - 3) : at].rstrip("qF")[-1:]
-        )
+        before = sentences.kinds[max(0, at - 3) : at].rstrip("qF," if kind == "L" else "qF")[-1:]
         after = sentences.kinds[at + 1 : at + 4].lstrip("q)F")[:1]
         edges = ".\n" if kind == "L" else ".\n,DTB"
         alone = (not before or before in edges + "?") and (not after or after in edges)
+        # With its option's own words it ends a sentence: the number of people is (C) 4.
+        own = _own_words_follow(sentences, at, options) if kind == "M" else None
         beside = kind == "M" and (
             any(ends.get(sentences.tokens[at].start - gap) == sentences.letter(at) for gap in range(4))
-            or _ends_with_own_words(sentences, at, options)
+            or (own is not None and bool(_SENTENCE_ENDS.match(sentences.text, own.end())))
             or _stands_as_answer(sentences, at, options)
         )
         if (alone or beside) and not sentences.is_denied(at, at):
@@ -468,19 +437,15 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
     return re.compile(before + r"[\W_]{1,8}".join(re.escape(word) for word in words) + after, flags)
 
 
-def _names_letter(option: str) -> bool:
-    """Return whether an option is "Image B" itself, so that an answer which says so means its words."""
-    cut = texts.tokens(option)
-    return any(is_noun(noun) and len(letter.text) == 1 and letter.text.isalpha() for noun, letter in pairwise(cut))
-
-
 def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
     """Return where options' own words stand: start, end, letter; those within a longer option's are left out."""
     low = text.lower() if text.isascii() else None
     hits = [
         (match.start(), match.end(), letter)
         for letter, option in zip(options.letters, options.plain, strict=True)
-        if _may_stand_in(low, option) and (pattern := _own_pattern(option))
+        # A pattern takes longer to make than to see that a word of it is missing.
+        if low is None or not option.isascii() or all(word in low for word in re.findall(r"\w+", option.lower()))
+        if (pattern := _own_pattern(option))
         for match in pattern.finditer(text)
         if match[0].lower() != "no" or not _DETERMINER.match(text, match.end())
     ]
@@ -490,11 +455,6 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
         if not kept or hit[1] > kept[-1][1] or (hit[0], hit[1]) == (kept[-1][0], kept[-1][1]):
             kept.append(hit)
     return kept
-
-
-def _may_stand_in(low: str | None, option: str) -> bool:
-    """Return whether an option's words are all in a lower-case ASCII text: a pattern takes longer to make than that."""
-    return low is None or not option.isascii() or all(word in low for word in re.findall(r"\w+", option.lower()))
 
 
 def _contradicted(sentences: Sentences, at: int, letter: str, options: _Options) -> bool:

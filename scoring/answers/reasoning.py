@@ -36,8 +36,18 @@ _BARE_FINAL = "assistantfinal"
 
 def strip_reasoning(text: str) -> str | None:
     """Return what is left of `text` without its reasoning, or None where a reasoning block is never closed."""
-    final = _final_channel(text)
-    return None if final is None else _without_blocks(final)
+    if _CHANNEL.search(text):
+        finals = list(_FINAL.finditer(text))
+        if not finals:
+            return None
+        text = text[finals[-1].end() :]
+        end = _TURN_ENDS.search(text)
+        text = text[: end.start()] if end else text
+    elif _BARE_CHANNEL.match(text):
+        _, final, text = text.rpartition(_BARE_FINAL)
+        if not final:
+            return None
+    return _without_blocks(text)
 
 
 def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
@@ -53,20 +63,6 @@ def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
         return read(answer)
 
     return reading
-
-
-def _final_channel(text: str) -> str | None:
-    if _CHANNEL.search(text):
-        finals = list(_FINAL.finditer(text))
-        if not finals:
-            return None
-        rest = text[finals[-1].end() :]
-        end = _TURN_ENDS.search(rest)
-        return rest[: end.start()] if end else rest
-    if _BARE_CHANNEL.match(text):
-        _, final, rest = text.rpartition(_BARE_FINAL)
-        return rest if final else None
-    return text
 
 
 def _without_blocks(text: str) -> str | None:

@@ -104,17 +104,6 @@ class Sentences:
         """Return the letter of the token."""
         return self.tokens[at].text.strip("()[]{}\"'“”‘’«»「」『』<>【】 ")[-1].upper()
 
-    def is_label(self, at: int) -> bool:
-        """Return whether a sign of labels follows the letter: `A.`, `A)`, `A:`."""
-        return self.kinds[at + 1 : at + 2] in (".", ")", ":", "D")
-
-    def sentence(self, at: int) -> tuple[int, int]:
-        """Return the first token of the sentence and the one that ends it."""
-        index = bisect_left(self._ends, at)
-        return (self._ends[index - 1] + 1 if index else 0), (
-            self._ends[index] if index < len(self._ends) else len(self.kinds)
-        )
-
     def segment_start(self, at: int) -> int:
         """Return the first token behind the last break before `at`."""
         index = bisect_left(self._breaks, at)
@@ -129,7 +118,9 @@ class Sentences:
             end: One behind the last; only `at` without it.
         """
         end = at + 1 if end is None else end
-        first, last = self.sentence(end - 1)
+        index = bisect_left(self._ends, end - 1)
+        first = self._ends[index - 1] + 1 if index else 0
+        last = self._ends[index] if index < len(self._ends) else len(self.kinds)
         begin = max(self.segment_start(start), start - _LONGEST_CLAUSE)
         kinds = self.kinds
         # A letter's own denial ("A is wrong, so …") is not the next one's.
@@ -227,7 +218,12 @@ def _with_letters(cut: list[texts.Token], letters: str, *, nouns: bool) -> list[
         following = cut[at + 1] if at + 1 < len(cut) else None
         if len(token.text) == 1 and token.text.upper() in letters and token.text.isascii():
             before = marked[-1] if marked else None
-            if before and following and _encloses(before, token, following):
+            if (
+                before
+                and following
+                and (before.kind, following.kind) in {("(", ")"), ("q", "q")}
+                and max(token.start - before.end, following.start - token.end) <= 1
+            ):
                 marked.pop()
                 token = texts.Token("M", before.start, following.end, before.text + token.text + following.text)
                 at += 1
@@ -256,11 +252,6 @@ def _with_noun(
             return token
     marked.pop()
     return texts.Token("M" if noun.kind == "O" else token.kind, noun.start, token.end, token.text)
-
-
-def _encloses(before: texts.Token, token: texts.Token, following: texts.Token) -> bool:
-    pair = (before.kind, following.kind) in {("(", ")"), ("q", "q")}
-    return pair and token.start - before.end <= 1 and following.start - token.end <= 1
 
 
 def _is_word(token: texts.Token, following: texts.Token | None, before: texts.Token | None) -> bool:

@@ -68,18 +68,17 @@ def plain_text(text: str) -> str:
 def answer_text(text: str) -> str | None:
     """Return what of a model's answer is read, in its plain form; None where its reasoning never ends."""
     answer = strip_reasoning(text)
-    return None if answer is None else tail(plain_text(tail(_own_turn(answer))))
-
-
-def _own_turn(text: str) -> str:
-    """Return `text` up to where the model makes up what comes next: a question, a user's turn, the end of its own."""
-    opening = _BEFORE_WORDS.match(text)
+    if answer is None:
+        return None
+    # Up to where the model makes up what comes next: a question, a user's turn, the end of its own.
+    opening = _BEFORE_WORDS.match(answer)
     start = opening.end() if opening else 0
-    for turn in _NEXT_TURN.finditer(text, start):
+    for turn in _NEXT_TURN.finditer(answer, start):
         # What opens a text is a question said again, and a heading (":") has something to follow.
-        if turn.start() > start and not text[max(0, turn.start() - 20) : turn.start()].rstrip().endswith(":"):
-            return text[: turn.start()]
-    return text
+        if turn.start() > start and not answer[max(0, turn.start() - 20) : turn.start()].rstrip().endswith(":"):
+            answer = answer[: turn.start()]
+            break
+    return tail(plain_text(tail(answer)))
 
 
 def tail(text: str) -> str:
@@ -109,7 +108,12 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
         while closings and closings[-1] >= next_start:
             closings.pop()
         if opening["box"]:
-            end = _closing_brace(text, opening.end(), min(len(text), opening.end() + _MOST_BOXED))
+            end, depth = min(len(text), opening.end() + _MOST_BOXED), 1
+            for brace in _BRACE.finditer(text, opening.end(), end):
+                depth += 1 if brace[0] == "{" else -1
+                if not depth:
+                    end = brace.start()
+                    break
         else:
             later = [closing for closing in closings[-2:] if closing >= opening.end()]
             end = later[0] if later else next_start
@@ -119,15 +123,6 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
         contents.append((text[opening.end() : end], end))
         next_start = opening.start()
     return contents
-
-
-def _closing_brace(text: str, start: int, limit: int) -> int:
-    depth = 1
-    for brace in _BRACE.finditer(text, start, limit):
-        depth += 1 if brace[0] == "{" else -1
-        if not depth:
-            return brace.start()
-    return limit
 
 
 # --- words as kinds -----------------------------------------------------------------------------------------------
@@ -178,11 +173,8 @@ def tokens(text: str) -> list[Token]:
                 kind, at = of_phrase, at + len(rest)
                 end = places[at - 1][1]
                 break
-        cut.append(Token(kind or _kind(word), start, end, text[start:end]))
+        if not kind:
+            sign = "\n" if word == "\n" else "~"
+            kind = "#" if word[0].isdigit() else "w" if word[0].isalnum() else sign
+        cut.append(Token(kind, start, end, text[start:end]))
     return cut
-
-
-def _kind(word: str) -> str:
-    if word[0].isdigit():
-        return "#"
-    return "w" if word[0].isalnum() else "\n" if word == "\n" else "~"

@@ -157,7 +157,7 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
 
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
     """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
-    from reelbench.pages.plot_scatter import scatter
+    from reelbench.pages.figures import scatter
     from reelbench.pages.plots import lines
     from reelbench.registry.files import write_text
 

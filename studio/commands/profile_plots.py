@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.pages.plot_radar import radars
+from reelbench.pages.figures import radars
 from reelbench.pages.plots import bars, histogram
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.text_tables import number

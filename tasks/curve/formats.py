@@ -7,17 +7,8 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks import submissions
 from reelbench.tasks.curve import data
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    answered,
-    join,
-    listed,
-    references_of,
-)
 
 EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
 
@@ -28,17 +19,17 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     return any(isinstance(entry, dict) and {"key", "pred"} <= entry.keys() for entry in entries)
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
     """Read predictions and hold them against their references."""
     predictions = read_predictions(spec, inputs.predictions)
-    references, source, split = references_of(spec, inputs, read_references)
-    return join(predictions, references, source, path=inputs.predictions, split=split)
+    references, source, split = submissions.references_of(spec, inputs, read_references)
+    return submissions.join(predictions, references, source, path=inputs.predictions, split=split)
 
 
-def read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[submissions.Reference]:
     """Read the owners' annotation file."""
     references = [
-        Reference(
+        submissions.Reference(
             entry["key"],
             data.video(entry, where),
             {"text": data.text(entry, "answer", where)},
@@ -52,13 +43,15 @@ def read_references(path: Path) -> list[Reference]:
     return references
 
 
-def read_predictions(spec: BenchmarkSpec, path: Path) -> dict[str, Prediction]:
+def read_predictions(spec: BenchmarkSpec, path: Path) -> dict[str, submissions.Prediction]:
     """Read predictions by key; InputError where one occurs twice."""
-    predictions: dict[str, Prediction] = {}
-    for where, key, entry in listed(path, read_json_or_jsonl(path), "key", EXPECTED, lambda entry: "pred" not in entry):
+    predictions: dict[str, submissions.Prediction] = {}
+    for where, key, entry in submissions.listed(
+        path, read_json_or_jsonl(path), "key", EXPECTED, lambda entry: "pred" not in entry
+    ):
         if not isinstance(entry["pred"], str):
             raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
-        predictions[key] = answered(spec, entry["pred"])
+        predictions[key] = submissions.answered(spec, entry["pred"])
     return predictions
 
 

@@ -4,6 +4,7 @@ A question is about a shot (`AnotherMissOh14_001_0025`) or about a scene, whose 
 `shot_contained` gives as first and last. Pictures lie in a folder per shot.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_co
 OPTIONS = 5
 """Of every question."""
 _SCENE = "_0000"
-_PARTS = 3
+_VID = re.compile(r"[^\W_]+_\d+_\d+")
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
@@ -52,19 +53,14 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
     for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
         where = f"{path}: entry {number}"
-        if not isinstance(entry, dict) or "qid" not in entry or not _is_vid(entry.get("vid")):
+        # Episode, scene and shot: anything else would point outside the pictures.
+        if not isinstance(entry, dict) or "qid" not in entry or not _VID.fullmatch(str(entry.get("vid"))):
             raise InputError(f"{where} is not a DramaQA question; expected {EXPECTED}; found {described(entry)}")
         qid = str(entry["qid"])
         if qid in seen:
             raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
         seen.add(qid)
         yield where, {**entry, "qid": qid}
-
-
-def _is_vid(value: object) -> bool:
-    # Episode, scene and shot: anything else would point outside the pictures.
-    parts = value.rsplit("_", _PARTS - 1) if isinstance(value, str) else []
-    return len(parts) == _PARTS and parts[0].isalnum() and all(part.isdigit() for part in parts[1:])
 
 
 def question(entry: dict[str, Any], where: str) -> str:

@@ -13,16 +13,8 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks import submissions
 from reelbench.tasks.dramaqa_cogme import data
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    join,
-    listed,
-    references_of,
-)
 
 EXPECTED = '"qid" and "correct_idx" (0 to 4)'
 SUBMISSION_SUFFIX = ".json"
@@ -38,17 +30,17 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     return any(isinstance(entry, dict) and {"qid", "correct_idx"} <= entry.keys() for entry in entries)
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
     """Read predictions and hold them against their references."""
     predictions = read_predictions(inputs.predictions)
-    references, source, split = references_of(spec, inputs, read_references)
-    return join(predictions, references, source, path=inputs.predictions, split=split)
+    references, source, split = submissions.references_of(spec, inputs, read_references)
+    return submissions.join(predictions, references, source, path=inputs.predictions, split=split)
 
 
-def read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[submissions.Reference]:
     """Read the owners' question file; InputError where it has no answers."""
     references = [
-        Reference(
+        submissions.Reference(
             entry["qid"],
             entry["vid"],
             {"answer": data.letter(entry, where)},
@@ -63,7 +55,7 @@ def read_references(path: Path) -> list[Reference]:
     return references
 
 
-def read_predictions(path: Path) -> dict[str, Prediction]:
+def read_predictions(path: Path) -> dict[str, submissions.Prediction]:
     """Read predictions by qid; InputError where one occurs twice."""
     document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "qid" not in document:
@@ -75,11 +67,11 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
             {"qid": qid, **value} if isinstance(value, dict) else {"qid": qid, "correct_idx": value}
             for qid, value in document.items()
         ]
-    predictions: dict[str, Prediction] = {}
-    for _, qid, entry in listed(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
+    predictions: dict[str, submissions.Prediction] = {}
+    for _, qid, entry in submissions.listed(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
-        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
+        predictions[qid] = submissions.Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
     return predictions
 
 

@@ -47,8 +47,8 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(document, list | dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object or a list of questions")
     listed = document if isinstance(document, list) else ()
-    entries: list[tuple[str, str | None, Any]] = []
-    entries += [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(listed, start=1)]
+    entries: list[tuple[str, str | None, Any]]
+    entries = [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(listed, start=1)]
     for key, value in document.items() if isinstance(document, dict) else ():
         if isinstance(value, list):  # keyed by video
             entries += [(f"{path}: {key!r}, question {n}", key, entry) for n, entry in enumerate(value, start=1)]
@@ -64,18 +64,14 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, key, entry in entries:
         if not isinstance(entry, dict):
             raise InputError(f"{where} is a {type(entry).__name__}, expected an object with {EXPECTED}")
-        video = video_key(entry.get("video") or entry.get("video_id") or entry.get("video_name") or key or "")
+        # The media key of a video's file name: without folder and video suffix.
+        name = PurePosixPath(str(entry.get("video") or entry.get("video_id") or entry.get("video_name") or key or ""))
+        video = name.stem if name.suffix.lower() in SUFFIXES else name.name
         if not video:
             raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
         ordinals[video] = ordinals.get(video, 0) + 1
         own = entry.get("question_id") or entry.get("id")
         yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
-
-
-def video_key(name: object) -> str:
-    """Return the media key of a video's file name: without folder and video suffix."""
-    path = PurePosixPath(str(name))
-    return path.stem if path.suffix.lower() in SUFFIXES else path.name
 
 
 def text(entry: dict[str, Any], field: str, where: str) -> str:

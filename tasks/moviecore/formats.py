@@ -11,18 +11,8 @@ from typing import Any
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks import submissions
 from reelbench.tasks.moviecore import data
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    UniqueIds,
-    answered,
-    file_source,
-    join,
-    references_of,
-)
 
 EXPECTED = (
     'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
@@ -43,7 +33,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     )
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
     """Read a prediction file and hold it against its references: the file's own, another's, or the benchmark's."""
     path = inputs.predictions
     entries = list(data.entries(path))
@@ -51,16 +41,15 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
         raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
     if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
         references = [_reference(where, entry) for where, entry in entries]
-        source = file_source(spec, path, sha256_of(path))
-        named = _by_id(spec, entries)
-        split = inputs.split or spec.default_split
-        return join(named, references, source, path=path, split=split)
-    references, source, split = references_of(spec, inputs, read_references)
-    named = _by_id(spec, entries, references)
-    return join(named, references, source, path=path, split=split)
+        source = submissions.file_source(spec, path, sha256_of(path))
+        named, split = _by_id(spec, entries), inputs.split or spec.default_split
+    else:
+        references, source, split = submissions.references_of(spec, inputs, read_references)
+        named = _by_id(spec, entries, references)
+    return submissions.join(named, references, source, path=path, split=split)
 
 
-def read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[submissions.Reference]:
     """Read an annotation file in any of its shapes."""
     references = [_reference(where, entry) for where, entry in data.entries(path)]
     if not references:
@@ -68,8 +57,8 @@ def read_references(path: Path) -> list[Reference]:
     return references
 
 
-def _reference(where: str, entry: dict[str, Any]) -> Reference:
-    return Reference(
+def _reference(where: str, entry: dict[str, Any]) -> submissions.Reference:
+    return submissions.Reference(
         entry["id"],
         entry["video"],
         {"text": data.reference(entry, where)},
@@ -79,16 +68,18 @@ def _reference(where: str, entry: dict[str, Any]) -> Reference:
 
 
 def _by_id(
-    spec: BenchmarkSpec, entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
-) -> dict[str, Prediction]:
+    spec: BenchmarkSpec,
+    entries: list[tuple[str, dict[str, Any]]],
+    references: list[submissions.Reference] | None = None,
+) -> dict[str, submissions.Prediction]:
     """Return the predictions by id; InputError where one occurs twice.
 
     The authors' shape has no ids, so against other references an entry without one is matched by video and question.
     """
     by_question: dict[tuple[str, str], str] = {(r.video, r.question.strip()): r.id for r in references or ()}
     known = {r.id for r in references or ()}
-    predictions: dict[str, Prediction] = {}
-    ids = UniqueIds()
+    predictions: dict[str, submissions.Prediction] = {}
+    ids = submissions.UniqueIds()
     for where, entry in entries:
         if "pred" not in entry or entry["pred"] is None:
             continue
@@ -99,5 +90,5 @@ def _by_id(
             name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)
         ids.add(name, where)
         text = entry["pred"].replace("</s>", "")  # as the authors clean it
-        predictions[name] = answered(spec, text)
+        predictions[name] = submissions.answered(spec, text)
     return predictions

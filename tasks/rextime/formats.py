@@ -13,17 +13,8 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample, shared_labels
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number
+from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
-from reelbench.tasks.submissions import (
-    Inputs,
-    Prediction,
-    PredictionSet,
-    Reference,
-    hides,
-    join,
-    listed,
-    references_of,
-)
 
 _FOUR = ("",) * 4
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
@@ -38,15 +29,15 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     )
 
 
-def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
+def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
     """Read a submission and hold it against its references."""
     predictions = read_predictions(inputs.predictions)
-    references, source, split = references_of(spec, inputs, read_references, hidden=True)
-    joined = join(predictions, references, source, path=inputs.predictions, split=split)
-    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+    references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
+    joined = submissions.join(predictions, references, source, path=inputs.predictions, split=split)
+    return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
 
 
-def read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[submissions.Reference]:
     """Read ground truth in either of its schemas."""
     references = []
     for where, entry in data.entries([path]):
@@ -56,7 +47,7 @@ def read_references(path: Path) -> list[Reference]:
         if not isinstance(options, list):
             raise InputError(f"{where}: options is {options!r:.80}, expected a list of texts")
         references.append(
-            Reference(
+            submissions.Reference(
                 entry["qid"],
                 str(entry["vid"]),
                 target,
@@ -70,20 +61,22 @@ def read_references(path: Path) -> list[Reference]:
     return references
 
 
-def read_predictions(path: Path) -> dict[str, Prediction]:
+def read_predictions(path: Path) -> dict[str, submissions.Prediction]:
     """Read predictions by qid; InputError where one occurs twice."""
     keys = {"pred_relevant_windows": "span", "ans": "answer"}
     entries = list(
-        listed(path, read_json_or_jsonl(path), "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys())
+        submissions.listed(
+            path, read_json_or_jsonl(path), "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()
+        )
     )
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
     offers = {key: name for key, name in keys.items() if any(key in entry for _, _, entry in entries)}
-    predictions: dict[str, Prediction] = {}
+    predictions: dict[str, submissions.Prediction] = {}
     for _, qid, entry in entries:
         read_as = reread(entry)
         parsed = {name: read_as.get(name) for name in offers.values()}
         raw = {key: entry[key] for key in keys if key in entry}
-        predictions[qid] = Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
+        predictions[qid] = submissions.Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
     return predictions
 
 

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench.pages import plot_matrix, plot_scatter, plots, svg
-from reelbench.pages.plots import Mark, Point
+from reelbench.pages import figures, plots, svg
+from reelbench.pages.plots import Mark
 from reelbench.pages.shell_page import page_asset
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -88,8 +88,8 @@ def test_the_same_numbers_give_the_same_bytes():
 
 
 def test_a_curve_has_each_run_at_its_frames_and_its_score():
-    points = [Point(0, 20.0, None, 9), Point(1, 30.0, (25.0, 35.0), 9), Point(3, 40.0, (30.0, 50.0), 8)]
-    marks = [plots.frames_mark(point) for point in points]
+    points = [(0, 20.0, None, 9), (1, 30.0, (25.0, 35.0), 9), (3, 40.0, (30.0, 50.0), 8)]
+    marks = [plots.frames_mark(*point) for point in points]
     svg = plots.lines("rextime · org/model", "Accuracy", {"": marks}, "frames (log scale)", least=10)
     dots = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
     # log2(N + 1): 0, 1, 2, so the steps are equal; a score ten higher is as much higher each time.
@@ -124,7 +124,7 @@ def test_several_lines_have_a_key_and_stand_beside_each_other():
 
 def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
     rows = {"ja-JP": {"native": (50.0, (40.0, 60.0), 9), "en": (25.0, None, 9)}, "en-GB": {"native": (10.0, None, 3)}}
-    root = ET.fromstring(plot_matrix.matrix("curve", "Score", rows, ["native", "en"]))  # noqa: S314 - our own
+    root = ET.fromstring(figures.matrix("curve", "Score", rows, ["native", "en"]))  # noqa: S314 - our own
     cells = [cell for cell in root.iter(f"{SVG}rect") if len(cell)]
     assert [cell[0].text for cell in cells] == [
         "ja-JP, native: 50.00 (40.0 to 60.0), n = 9", "ja-JP, en: 25.00, n = 9", "en-GB, native: 10.00, n = 3",
@@ -144,7 +144,7 @@ def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_over
         "random": [Mark(10.1, "3", 0.1, None, 9), Mark(10.2, "5", 0.1, None, 9)],
         "longest": [Mark(14, "3", 0.15, (0.12, 0.18), 9), Mark(20, "5", 0.2, None, 9)],
     }
-    svg = plot_scatter.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
+    svg = figures.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
     circles = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
     places = [(float(one.get("cx")), float(one.get("cy"))) for one in circles]
     # Axes from 10 to 20 and 0.1 to 0.2 over 494 and 286 pixels: 14 is 0.4 of the way, 0.15 half.

@@ -19,4 +19,4 @@ def test_a_formats_module_keeps_to_the_protocol(name):
     formats = imported(spec.formats)
     assert parameters(formats.read) == parameters(submissions.Formats.read)
     if any(split.hidden_answers for split in spec.splits.values()):
-        assert parameters(formats.submission_row) == parameters(submissions.SubmissionFormats.submission_row)
+        assert parameters(formats.submission_row) == parameters(submissions.Formats.submission_row)
