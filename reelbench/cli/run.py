@@ -74,9 +74,8 @@ def run(
         about=about,
         earlier=chosen_questions.earlier,
     )
-    context.args = process.with_output_limit(
-        context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
-    )
+    most, thinking = output_limit.max_tokens, output_limit.thinking
+    context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
     if output_limit.preset is not None and context.args:
         preset = output_limit.preset.given_up(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
@@ -89,9 +88,8 @@ def run(
     environ |= {settings.LABEL.name: label} if label else {}
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
-        over_frames = sweeps.Sweep(
-            "frames (log scale)", sweeps.of_frames(frames, several.frames_sweep), several.sweep_by, environ
-        )
+        steps = sweeps.of_frames(frames, several.frames_sweep)
+        over_frames = sweeps.Sweep("frames (log scale)", steps, several.sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
     sampling = chosen(frames, FrameSampling)
