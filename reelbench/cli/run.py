@@ -109,8 +109,7 @@ def run(
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
         sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
         return
-    start = partial(process.lmms_eval, processes=processes)
-    out = printed.of_lmms_eval
+    start, out = partial(process.lmms_eval, processes=processes), printed.of_lmms_eval
     with console.part("lmms-eval"):
         outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=out, start=start)
     report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)
