@@ -83,7 +83,7 @@ class Panel:
             asker.close()
 
     async def verdict(self, item: Item) -> Verdict:
-        """Return what the judges say of an item: from the cache where it has all of it."""
+        """Return the judges' verdict on an item: from the cache where it has all of it."""
         asked = list[dict[Place, RetryCursor[int]]]()
         for member in self.members:
             cache = member.asker.cache
@@ -141,7 +141,7 @@ class Member:
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
 
     def places(self, item: Item) -> dict[Place, RetryCursor[int]]:
-        """Return what is asked about an item, each vote at its place among the replies that are kept."""
+        """Return the questions about an item, each vote at its place among the replies that are kept."""
         scale, prompts = self._scale, self._prompts
         read = prompts.read or partial(parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer)
         return {
@@ -158,7 +158,7 @@ class Member:
             yield from (((criterion, vote), messages) for vote in range(self.options.votes))
 
     def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
-        """Return what the answers to an item's questions come to."""
+        """Return the verdict that the answers to an item's questions come to."""
         if needs_no_judge(item.text):
             return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
         replies = [
@@ -217,7 +217,7 @@ def merged(records: Sequence[JudgeRecord]) -> JudgeRecord:
 
 
 def _summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
-    """Return what several records come to together: replies, tokens and dollars."""
+    """Return the sums of several records: replies, tokens and dollars."""
     returned = sum((Counter(record.returned) for record in records), Counter[str]())
     costs = [record.cost_usd for record in records]
     plain = ("calls", "cached", "prompt_tokens", "completion_tokens")

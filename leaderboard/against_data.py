@@ -54,7 +54,7 @@ class KnownRows:
 def problems(
     spec: BenchmarkSpec, result: Result, samples: Sequence[Sample], rows_here: Mapping[str, Row]
 ) -> Iterator[str]:
-    """Yield what of the items is not as the benchmark has it: ids, targets, videos and labels.
+    """Yield the items' differences from the benchmark: ids, targets, videos and labels.
 
     A references file may hold no labels at all; labels that contradict the data's are a problem.
     """

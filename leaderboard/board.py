@@ -94,13 +94,13 @@ class Board:
         return shares
 
     def relations(self, group: RankingGroup) -> list[str]:
-        """Return what its reader is told of each table with the same answers under another judge, a text each."""
+        """Return a note on each table with the same answers under another judge."""
         if group in self.withheld:
             return self.withheld[group].relations
         return [relation(self.spec(group), one, group) for one in self.bridges if group in (one.old, one.new)]
 
     def bridge_documents(self, benchmark: str | None = None) -> list[dict[str, Any]]:
-        """Return how tables of the same answers relate, as plain data; of one benchmark, or of all."""
+        """Return the relations of tables of the same answers, as plain data; of one benchmark, or of all."""
         made = [
             {"old": one.old.id, "new": one.new.id, **as_json([one])}
             for one in self.bridges

@@ -204,7 +204,7 @@ def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
 
 
 def relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
-    """Return what a group's reader is told of the group with the same answers under another judge."""
+    """Return the note for a group's reader on the group with the same answers under another judge."""
     there, sign = (made.new, 1) if here == made.old else (made.old, -1)
     digits = spec.primary.in_unit.digits
     shifts = sorted(sign * one.shift.difference for one in made.results)

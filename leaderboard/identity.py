@@ -35,7 +35,7 @@ _PASS_FOR_LATIN = frozenset("авеікмнорсԁѕтухԛԝјһӏгпАВЕ�
 
 
 def problems(result: Result) -> Iterator[str]:
-    """Yield what is wrong with a result's names."""
+    """Yield the faults of a result's names."""
     model = result.model
     yield from _id("model.id", model.id)
     if _owner(model.id) == _OURS and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
@@ -83,7 +83,7 @@ def _owner(model: str) -> str:
 
 
 def _judge(judge: JudgeRecord) -> Iterator[str]:
-    """Yield what is wrong with a judge's names: a table's heading is made of them."""
+    """Yield the faults of a judge's names: a table's heading is made of them."""
     for field, name in (("judge.requested", judge.requested), *(("judge.returned", name) for name in judge.returned)):
         yield from _id(field, name)
         if mark := next((mark for mark in (",", " + ", f"({NOT_STATED})") if mark in name), None):

@@ -221,7 +221,7 @@ class _Items:
         self._offered = {name for sample in samples for name in sample.scores} - self._judged
 
     def problems(self) -> Iterator[str]:
-        """Yield what does not follow, item by item."""
+        """Yield the contradictions, item by item."""
         if self._hidden and (scored := [sample.id for sample in self.samples if sample.state == "scored"]):
             yield (
                 f"the answers of split {self._split!r} are hidden, so no score can be known; "
@@ -301,7 +301,7 @@ class _Items:
             yield f"{where}: flags are {sample.flags}, its answer has {flags}"
 
     def _asked(self, sample: Sample) -> Iterator[str]:
-        """Yield where an item was not asked as the settings say: a way of asking is a row of its own."""
+        """Yield the items that were not asked as the settings say: a way of asking is a row of its own."""
         where, settings = f"item {sample.id!r}", self._settings
         if sample.reason in UNANSWERED:
             return
@@ -368,7 +368,7 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
 
 
 def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:
-    """Yield what does not follow of one item; nothing where no ranker chose."""
+    """Yield the contradictions of one item; none where no ranker chose."""
     ranker, texts, replies = result.settings.ranker, sample.candidates, sample.ranker_replies
     where = f"item {sample.id!r}"
     if ranker is None:

@@ -99,7 +99,7 @@ class Rejudgement:
             raise InputError(f"{store}: no result in it was scored by another judge than {options.name}")
 
     def estimates(self) -> Iterator[CostEstimate]:
-        """Yield what judging would take, by benchmark and judge; nothing is asked."""
+        """Yield the cost of judging, by benchmark and judge; nothing is asked."""
         for spec in {one.spec.id: one.spec for one in self.answers}.values():
             # Equal answers are asked about once, whatever results they are in.
             left = [one for one in self.answers if one.spec is spec and one.wanted]

@@ -28,7 +28,7 @@ _SHA256 = 64
 
 
 def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator[str]:
-    """Yield what of a judge's record can't be: a judge where none is asked, prompts under another set's name."""
+    """Yield the impossible parts of a judge's record: a judge where none is asked, prompts under another set's name."""
     if record is None:
         return
     if spec.judge is None:
@@ -61,7 +61,7 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
 
 
 def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]) -> Iterator[str]:
-    """Yield what a panel's record says beside its scores and the samples don't: agreement, numbers by each judge."""
+    """Yield the statements of a panel's record that its samples don't bear out: agreement, numbers by each judge."""
     again = panel_agreement.completed(spec, samples, record)
     if record is None or again is None or not record.panel or not again.panel:
         return
@@ -96,7 +96,7 @@ class Replies:
                 self._prompts = prompts
 
     def problems(self, sample: Sample) -> Iterator[str]:
-        """Yield what of the item's judged scores does not follow from its replies."""
+        """Yield the item's judged scores that do not follow from its replies."""
         where = f"item {sample.id!r}"
         judge, record = self._judge, self._record
         if judge is None or record is None:

@@ -86,7 +86,7 @@ class SubmittedResult:
     missing: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return what scripts read; values are unrounded, and absent where they are null."""
+        """Return the document for scripts; values are unrounded, and absent where they are null."""
         result = self.result
         return {
             "folder": str(self.folder),
@@ -132,7 +132,7 @@ class Report:
         return not self.refused and not self.problems
 
     def as_json(self) -> dict[str, Any]:
-        """Return what scripts read."""
+        """Return the document for scripts."""
         return {
             "holds": self.holds,
             "problems": list(self.problems),
@@ -150,7 +150,7 @@ def read(
     is_of: Callable[[str], bool] | None = None,
     account: str | None = None,
 ) -> tuple[SubmittedResult, ...]:
-    """Return what people should know of results that were checked; refused ones first.
+    """Return the report on results that were checked; refused ones first.
 
     They are compared with the rows of the store `against` (InputError where it can't be read), and their folders named
     from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
@@ -309,7 +309,7 @@ def _near(
 
 
 def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
-    """Yield what the table will say otherwise of others: each new model adds pairs, for which all are adjusted."""
+    """Yield the changes that the table will show of others: each new model adds pairs, for which all are adjusted."""
     _, before = ranking.ranked(spec, rows)
     names = {row.key: row.model for row in rows}
     for (a, b), pair in before.pairs.items():
@@ -320,7 +320,7 @@ def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Ite
 
 
 def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
-    """Yield what a reader would miss in a result that holds."""
+    """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
     result, counts = entry.stored.result, entry.stored.result.counts
     if spec.judge is not None and result.judge is None and spec.primary.judged:

@@ -143,12 +143,12 @@ def _table(board: "Board", group: RankingGroup, runs: list[BoardEntry], why: str
 
 
 def parse(path: Path) -> Withheld:
-    """Return what a file keeps; InputError where it is not one."""
+    """Read a file of withheld rows; InputError where it is not one."""
     return read_own(Withheld, path, "what a results dataset keeps of withheld rows", "get it again from there")
 
 
 def read(store: Path) -> list[Withheld]:
-    """Return what a store keeps of withheld rows."""
+    """Return a store's withheld rows."""
     return [parse(path) for path in sorted((store / FOLDER).glob("*.json"))]
 
 

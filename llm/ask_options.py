@@ -173,7 +173,7 @@ class AskOptions:
     def cost_usd(
         self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
     ) -> float | None:
-        """Return what tokens cost, in dollars; None where no price was given.
+        """Return the cost of tokens, in dollars; None where no price was given.
 
         Cached tokens are among the prompt's, reasoning tokens among the completion's.
         """
@@ -188,7 +188,7 @@ class AskOptions:
         return dollars / 1e6
 
     def sampling(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is sent with each call beside model and messages: the caller's `own` settings under these."""
+        """Return the settings sent with each call beside model and messages: the caller's `own` under these."""
         sent = dict(own)
         limit = output_limit(self.max_tokens, thinking=self.thinking)
         if self.thinking:
@@ -209,7 +209,7 @@ class AskOptions:
 
 
 def cache_place() -> Path | str:
-    """Return where replies are kept unless an asker is told otherwise: a file, or a database's address."""
+    """Return the default place of replies: a file, or a database's address."""
     return settings.CACHE.get() or home() / "judge.sqlite"
 
 
@@ -219,7 +219,7 @@ def takes_completion_limit(model: str) -> bool:
 
 
 def model_and_url(text: str) -> tuple[str, str | None]:
-    """Return what `MODEL[@URL]` names: the model, and the server of its own or None."""
+    """Split `MODEL[@URL]` into the model, and the server of its own or None."""
     match = _SERVED.fullmatch(text)
     return (match["model"], match["url"]) if match else (text, None)
 

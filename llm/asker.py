@@ -189,7 +189,7 @@ class Asker:
         return self.counted(cursor, reason)
 
     def counted(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
-        """Return what came of a question, its replies added to the tally."""
+        """Return a question's result, its replies added to the tally."""
         tally, host, result = self.tally, self.options.host, cursor.result(reason)
         with self.lock:
             tally.questions += 1
@@ -284,7 +284,7 @@ class Asker:
         return request_shape(self.options.model, messages, self.sampling)
 
     async def served(self) -> dict[str, Any] | None:
-        """Return what the server says of the model: id, root, owned_by, max_model_len; None where it says nothing.
+        """Return the server's facts of the model: id, root, owned_by, max_model_len; None where it states none.
 
         Raises:
             TransientError, NotServedError: It can't be asked.

@@ -90,7 +90,7 @@ class Tally:
         return whole
 
     def taken(self) -> dict[str, Any]:
-        """Return what asking took, as records have it; tokens are those behind the answers, whenever paid."""
+        """Return the tally as records have it; tokens are those behind the answers, whenever paid."""
         return {
             "returned": dict(sorted(self.returned.items())),
             "calls": self.calls,

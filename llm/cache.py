@@ -156,7 +156,7 @@ class ReplyCache:
             self._ahead |= dict(zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True))
 
     def get(self, key: bytes) -> StoredReply | None:
-        """Return what is kept under `key`, or None."""
+        """Return the reply kept under `key`, or None."""
         stored = self._ahead.pop(key) if key in self._ahead else self.store.get((key,)).get(key)
         if stored is None:
             return None

@@ -153,7 +153,7 @@ class ChatClient:
         await self._session.close()
 
     def _broken(self, error: Exception) -> TransientError:
-        """Return what a call without a status means, by its causes."""
+        """Return the error of a call without a status, by its causes."""
         import aiohttp
 
         options = self._options
@@ -173,7 +173,7 @@ class ChatClient:
         return TransientError(one_line(line), maybe_paid=not never_there)
 
     def _meaning(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
-        """Return what a reply with a status other than success means."""
+        """Return the error of a reply with a status other than success."""
         options = self._options
         if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
             there = None
@@ -319,7 +319,7 @@ def _completions(options: AskOptions) -> tuple[str, dict[str, str]]:
 
 
 def _error(content: bytes) -> object:
-    """Return what an error's body says, as a dictionary where it is one, else its text."""
+    """Return an error's body: a dictionary where it is one, else its text."""
     text = content.decode("utf-8", "replace").strip()
     try:
         body = json.loads(text)

@@ -214,7 +214,7 @@ class Spool:
         return True
 
     def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
-        """Yield what each process that is no more has left, with its file: to be removed once it is in the store."""
+        """Yield the replies that each ended process left, with their file: to be removed once they are in the store."""
         from filelock import FileLock, Timeout
 
         for path in sorted(self.path.parent.glob(f"{self._stem}-*.jsonl")):

@@ -83,7 +83,7 @@ class AskResult(Generic[T]):
 
 
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
-    """Return what ended a reply before the model did; None where nothing did, or the server does not say."""
+    """Return the reason why a reply ended before the model ended it; None where none is stated."""
     return _UNFINISHED.get(reply.finish or "")
 
 
@@ -157,7 +157,7 @@ class RetryCursor(Generic[T]):
                 self._shape = self._asker.shape(self.messages)
 
     def result(self, reason: str | None = None) -> AskResult[T]:
-        """Return what has come of the question so far; `reason` says why it ended before its last attempt."""
+        """Return the question's result so far; `reason` says why it ended before its last attempt."""
         if self._value is None and reason is None:
             reason = UNPARSABLE
         return AskResult(self._value, reason, self.replies, self._error)

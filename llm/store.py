@@ -164,7 +164,7 @@ class SqlStore(ABC):
         )
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
-        """Return what is kept under those of `keys` that have a reply."""
+        """Return the replies kept under `keys`, by key."""
         ran = self._run(*((f"{self._select} WHERE key IN {_marks(part)}", *part) for part in _parts(keys)))
         return {row[0]: self._stored(row) for part in ran for row in part.rows}
 
@@ -248,7 +248,7 @@ class SqlStore(ABC):
         return claims
 
     def _claiming(self, keys: Sequence[bytes], owner: str) -> list[Step]:
-        """Return what claims those keys for an owner that nobody else has, and gives up those kept or in a batch.
+        """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
 
         Claims are written before the others are looked for: who had them has kept the replies by then.
         """
@@ -328,7 +328,7 @@ class SqlStore(ABC):
         return self._run(*((step, token) for step in steps))[-1].changed
 
     def under_way(self) -> int:
-        """Return how many batches are under way."""
+        """Count the batches under way."""
         return self._run(("SELECT count(*) FROM @batches",))[0].rows[0][0]
 
     # --- budgets, and the end of models ------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ def ask(
 def generation(
     model: str, max_new_tokens: int, sampling: FrameSampling, candidates: Candidates | None = None
 ) -> dict[str, Any]:
-    """Return what goes with each question, as lmms-eval's `openai` adapter sends it (0.7.3, `build_payload_for_index`).
+    """Return the settings of a question, as lmms-eval's `openai` adapter sends them (0.7.3, `build_payload_for_index`).
 
     A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
 
@@ -288,7 +288,7 @@ def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:
 def passed_over(
     asker: Asker, earlier: EarlierResult | None, name: str, messages: Sequence[Message], vote: int
 ) -> Outdated | None:
-    """Return what says of a reply in the cache that it is not taken for a question; None where it is as usual.
+    """Return the rule by which a reply in the cache is passed over for a question; None where it is as usual.
 
     What is no whole answer is passed over each time. An answer that was one is, with all replies before it, passed over
     once: the next reply counts, even if it is the same, so the same command again pays for nothing.

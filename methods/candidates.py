@@ -228,7 +228,7 @@ class RepeatedFigures:
     majority_at: MetricValue | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
+        """Return the document that `--json` prints."""
         figures = {"pass": self.pass_at, "mean": self.mean_at, "majority": self.majority_at}
         return {"k": self.k} | {name: value and value.model_dump(mode="json") for name, value in figures.items()}
 

@@ -150,7 +150,7 @@ class KeptAnswers:
         self._rechecked = row["id"]
 
     def record(self) -> AskedRecord:
-        """Return how the answers were come by."""
+        """Return the record of how the answers were come by."""
         tally = self._asker.tally
         return AskedRecord(
             asked=tally.calls,

@@ -58,7 +58,7 @@ class Runs:
         return written
 
     def _places(self, place: Path | None) -> list[Path | None]:
-        """Return where the result of each run lies: of one in the folder itself."""
+        """Return the folder of each run's result: of one run the folder itself."""
         return [place / f"run-{run + 1}" if place and self.number > 1 else place for run in range(self.number)]
 
 
@@ -70,7 +70,7 @@ def write_together(place: Path, folders: Sequence[Path]) -> None:
 
 
 def together(spec: BenchmarkSpec, results: Sequence[Result], samples: Sequence[Sequence[Sample]]) -> dict[str, Any]:
-    """Return what runs come to, as `runs.json` has it.
+    """Return the summary of runs, as `runs.json` has it.
 
     Of each metric the value of each run, their mean, the standard deviation between them (`spread`), and the mean's
     95 % interval over videos and runs, in the metric's unit. `items` are those that every run scored, on which all of

@@ -49,7 +49,7 @@ def parse(values: Mapping[str, Any], where: str) -> About:
 
 
 def problems(about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord) -> Iterator[str]:
-    """Yield what can't be so of a run, a line each."""
+    """Yield the statements that can't hold of a run, a line each."""
     if about.revision and model.revision:
         short, long = sorted((about.revision, model.revision), key=len)
         if short != long and (len(short) < _SHORT_COMMIT or not long.startswith(short)):

@@ -93,7 +93,8 @@ def _check(document: dict[str, Any]) -> None:
         bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
     for part in titled[1:]:
         for metric in (part, *(part.get("metrics") or ())):  # a facet's own metrics as well
-            scale: Any = (metric.get("aggregate") or {}).get("scale", 1.0)
+            aggregate: dict[str, Any] = metric.get("aggregate") or {}
+            scale = aggregate.get("scale", 1.0)
             if not isinstance(scale, int | float) or not 0 < scale < math.inf:
                 raise InputError(f"metric {str(metric.get('name'))[:80]}: scale is {scale!s:.40}, expected one above 0")
     if not re.match(r"https?://|$", document.get("homepage") or ""):

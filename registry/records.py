@@ -150,7 +150,7 @@ class PresetRecord(Record):
     changed: Later[tuple[str, ...] | None] = absent("Values in whose place the user gave another; absent where none.")
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
-        """Return what the preset states of a value, unless the user gave another; else None."""
+        """Return the preset's value, unless the user gave another; else None."""
         return self.values[name].value if name in self.values and name not in (self.changed or ()) else None
 
     def given_up(self, **given: object) -> Self:

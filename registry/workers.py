@@ -66,7 +66,7 @@ class Workers:
         items: Sequence[ItemT],
         by: Callable[[ItemT], Hashable] | None = None,
     ) -> Iterator[ResultT]:
-        """Yield what `work`, which must be importable, makes of each item; items alike `by` go to one worker, in order.
+        """Yield `work`'s result on each item, `work` being importable; items alike `by` go to one worker, in order.
 
         InputError where Ray is not installed, ReelbenchError where a worker's process has ended or the cluster can't be
         reached.

@@ -138,7 +138,7 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
 
 
 def answered(counts: Counts) -> int:
-    """Return how many items have an answer, scored or not."""
+    """Count the items that have an answer, scored or not."""
     return counts.items - sum(number for reason, number in counts.unscored.items() if reason in NO_ANSWER)
 
 

@@ -108,7 +108,7 @@ class Comparison:
 
 
 def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:
-    """Return how the judging of two results differs; None where it does not.
+    """Return the difference in the judging of two results; None where there is none.
 
     A judge is who answered; a name and the same with a date are one judge, two dates are two. Twins have criteria of
     their own, so of `twins` the prompt sets are compared by name. Nothing differs where a result has no judge.

@@ -29,7 +29,7 @@ class Numbers(Protocol):
 
 
 def title(benchmark: str, split: str, counts: Counts, model: str | None = None) -> str:
-    """Return what stands above: what was scored, and how many items were not, by reason."""
+    """Return the title: the items scored, and those that were not, by reason."""
     unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
     parts = [f"{benchmark} {split}", *([model] if model else []), f"{counts.scored} of {counts.items} scored"]
     return " · ".join(parts) + (f" ({unscored})" if unscored else "")
@@ -108,7 +108,7 @@ def no_interval(names: Iterable[str]) -> str:
 
 
 def _behind(spec: BenchmarkSpec, metric: Metric, result: Numbers) -> int:
-    """Return how many items are behind a value; of a mean of metrics, behind the one with the fewest."""
+    """Count the items behind a value; of a mean of metrics, behind the one with the fewest."""
     how = metric.aggregate
     parts = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else []
     own = result.metrics[metric.name].n if metric.name in result.metrics else 0

@@ -21,7 +21,7 @@ def of_tokens(
     tokens: Sequence[Sequence[int]],
     logprobs: Sequence[Sequence[float]],
 ) -> list[OptionScore]:
-    """Return what is kept of each option.
+    """Return the recorded score of each option.
 
     Args:
         sentences: What the model was held to, option by option.

@@ -148,7 +148,7 @@ def _put(folder: Path, samples: Path, digest: str, result: str) -> None:
 
 
 def samples_of(folder: Path) -> Path:
-    """Return where a result's samples lie: `samples.jsonl`; nothing is renamed or repaired.
+    """Return the path of a result's samples, `samples.jsonl`; nothing is renamed or repaired.
 
     Where a process was ended before it could put them there they lie beside, under their hash, which the result states
     and their bytes have. Anything else of such a name is none of ours: that is said, and it is not read.
@@ -329,7 +329,7 @@ def as_text(result: records.Result) -> str:
 
 
 def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what was asked, by id: `question`, `options`, `media`; nothing where the file is not there.
+    """Return the questions, by id: `question`, `options`, `media`; none where the file is not there.
 
     Raises:
         InputError: A line is not a question.
@@ -346,7 +346,7 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def as_json(result: records.Result) -> dict[str, Any]:
-    """Return what `--json` prints: the benchmark, its counts, metrics and breakdowns."""
+    """Return the document that `--json` prints: the benchmark, its counts, metrics and breakdowns."""
     document = result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
     return {"benchmark": result.benchmark.id, "version": result.benchmark.version, **document}
 

@@ -18,6 +18,6 @@ def videos_asked(samples: Iterable[Sample]) -> set[str]:
 
 
 def media_record(samples: Collection[Sample]) -> MediaRecord:
-    """Return what a result records of the videos it had."""
+    """Return a result's record of the videos it had."""
     keys, asked = sorted(videos_had(samples)), videos_asked(samples)
     return MediaRecord(sha256=sha256_of_names(keys), of=len(asked), videos=keys)

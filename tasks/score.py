@@ -304,7 +304,7 @@ def _asked(counts: Counts) -> int:
 
 
 def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
-    """Return what the server said to the first request that failed, which lmms-eval's adapters log as the answer."""
+    """Return the server's words on the first request that failed, which lmms-eval's adapters log as the answer."""
     failed = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
     if not failed:
         return ""
@@ -470,7 +470,7 @@ def evaluation(given: Answers, options: Options) -> Evaluation:
 
 
 def answers(items: Iterable[Item]) -> int:
-    """Return how many items have an answer."""
+    """Count the items that have an answer."""
     return sum(item.reason not in NO_ANSWER for item in items)
 
 

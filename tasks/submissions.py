@@ -210,7 +210,7 @@ def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, Set
 
 
 def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[str, int] | None:
-    """Return how many items were shown others than these frames, or told other times where these are asked."""
+    """Count the items that were shown others than these frames, or told other times where these are asked."""
     counts: Counter[str] = Counter()
     for item in shown:
         counts["frames"] += isinstance(item.frames_arrived, int)

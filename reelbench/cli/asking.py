@@ -115,7 +115,7 @@ def limit_options(
     thinking: Annotated[bool, _asking("--thinking")] = False,
     preset: Annotated[str | None, _asking("--preset")] = None,
 ) -> OutputLimit:
-    """Return what was given."""
+    """Return the options given."""
     if preset is None:
         return OutputLimit(max_tokens, thinking)
     from reelbench.registry import presets
@@ -145,7 +145,7 @@ def question_choice(
     only: Annotated[str | None, _questions("--only")] = None,
     earlier_folder: Annotated[list[Path] | None, _questions("--from")] = None,
 ) -> QuestionChoice:
-    """Return which questions are meant; InputError where the options don't go together."""
+    """Return the choice of questions; InputError where the options don't go together."""
     folders = earlier_folder or []
     if ids is None and only is None and not folders:
         return QuestionChoice()
@@ -173,7 +173,7 @@ def keeping_options(
     fresh: Annotated[bool, _questions("--fresh")] = False,
     no_recheck: Annotated[bool, _questions("--no-recheck")] = False,
 ) -> "Keeping":
-    """Return what is done with answers that are kept."""
+    """Return the treatment of answers that are kept."""
     if kept and fresh:
         raise InputError("--kept and --fresh: give one of them")
     from reelbench.methods.kept import Keeping
@@ -189,7 +189,7 @@ def runs_options(
     runs: Annotated[int, option("sweeps", "--runs")] = 1,
     seed: Annotated[int | None, option("sweeps", "--seed")] = None,
 ) -> "Runs":
-    """Return how often all is asked."""
+    """Return the number of runs."""
     from reelbench.methods.runs import Runs
 
     return Runs(runs, seed)
@@ -233,7 +233,7 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 
 
 def finished(asked: "Coroutine[Any, Any, Any]") -> Any:  # noqa: ANN401 - what the chain returns
-    """Return what a chain of calls comes to, its event loop's own."""
+    """Return the result of a chain of calls, in an event loop of its own."""
     from reelbench.llm import loop
 
     return loop.run(asked)

@@ -146,7 +146,7 @@ def _by_item(
 
 
 def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
-    """Return what a store's table says of two results: the pair's difference, interval and p among all its pairs.
+    """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
 
     Nothing without a store.
 
@@ -181,7 +181,7 @@ def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
 
 
 def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict[str, int]:
-    """Return how many videos both had, and all; with others keep of both what is on the videos that all had."""
+    """Count the videos that both had, and all; with others keep of both the items on the videos that all had."""
     from reelbench.scoring.videos import videos_had
 
     had = [videos_had(read.samples) for read in (a, b, *others)]
@@ -381,7 +381,7 @@ def _of(folders: list[Path]) -> _Read:
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
-    """Return what two results are of; InputError where that is not the same benchmark, version and split."""
+    """Return the benchmark of two results; InputError where it, its version or the split is not the same."""
     from reelbench.scoring import result_files
 
     first, second = a.benchmark, b.benchmark

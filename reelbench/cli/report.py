@@ -170,7 +170,7 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
 
 
 def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model or a file gave
-    """Return what was given as one line of at most `length` characters: its start and its end, nothing that acts."""
+    """Return an input as one line of at most `length` characters: its start and its end, nothing that acts."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # The space between is where a cut falls; an answer stands at the end.
     half = (length - 3) // 2

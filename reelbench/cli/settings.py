@@ -48,7 +48,7 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
 
 
 def _of_files(known: Known) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield what each `reelbench.toml` says: `[table] option`, the value, where from, and whether it counts."""
+    """Yield the entries of each `reelbench.toml`: `[table] option`, the value, where from, and whether it counts."""
     seen: dict[str, Path] = {}
     for file in files():
         for entry in entries(file, known):

@@ -59,7 +59,7 @@ def show_shortcuts(
 
 
 def _shares(found: "Shortcuts") -> "Iterator[tuple[str, int, int, Estimate]]":
-    """Yield what is told of a benchmark: a name, of how many runs and questions, and the share with its interval."""
+    """Yield a benchmark's findings: a name, of how many runs and questions, and the share with its interval."""
     from reelbench.scoring.shortcuts import share_of
 
     for column, tallies in found.tallies.items():

@@ -42,7 +42,7 @@ def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[row
 
 
 def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str, rows.Row | InputError]]:
-    """Yield where each row stands with the row, or with what is wrong with it; InputError where no file can be read."""
+    """Yield the place of each row with the row, or with its fault; InputError where no file can be read."""
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")

@@ -174,7 +174,7 @@ def _is_own(task: str, fingerprint: str) -> bool:
 
 
 def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
-    """Return what the environment names, None where nothing, `invalid` where it can't be read."""
+    """Return the value that the environment names, None where none, `invalid` where it can't be read."""
     try:
         return read()
     except ReelbenchError:

@@ -282,7 +282,7 @@ def _sentences(prose: str, letters: str, nouns: bool) -> Sentences:
 
 
 def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:  # noqa: ANN401 - any literal
-    """Return what the answer keys in a literal say, of every entry of a list."""
+    """Return the values of the answer keys in a literal, of every entry of a list."""
     if is_array(value) and depth < _DEEPEST:
         return [answer for entry in value if is_object(entry) for answer in _answers(entry, options, depth + 1)]
     if not is_object(value) or depth >= _DEEPEST:
@@ -380,7 +380,7 @@ def _stands_as_answer(sentences: Sentences, at: int, options: _Options) -> bool:
 
 
 def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> "re.Match[str] | None":
-    """Return where an option's own words stand right behind its letter."""
+    """Return the place of an option's own words right behind its letter."""
     pattern = _own_pattern(options.plain[options.letters.index(sentences.letter(at))])
     begin = _LABEL_SIGNS.match(sentences.text, sentences.tokens[at].end)
     return pattern.match(sentences.text, begin.end()) if pattern and begin else None
@@ -438,7 +438,7 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
 
 
 def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
-    """Return where options' own words stand: start, end, letter; those within a longer option's are left out."""
+    """Return the places of options' own words: start, end, letter; those within a longer option's are left out."""
     low = text.lower() if text.isascii() else None
     hits = [
         (match.start(), match.end(), letter)

@@ -35,7 +35,7 @@ _BARE_FINAL = "assistantfinal"
 
 
 def strip_reasoning(text: str) -> str | None:
-    """Return what is left of `text` without its reasoning, or None where a reasoning block is never closed."""
+    """Return `text` without its reasoning, or None where a reasoning block is never closed."""
     if _CHANNEL.search(text):
         finals = list(_FINAL.finditer(text))
         if not finals:
@@ -99,7 +99,7 @@ def _without_blocks(text: str) -> str | None:
 
 
 def _family(tag: re.Match[str]) -> tuple[str, bool]:
-    """Return which family of tags one belongs to, and whether it closes."""
+    """Return a tag's family, and whether it closes."""
     if tag["gemma"]:
         return "gemma", not tag["gemma"].startswith("<|")
     if tag["edge"]:

@@ -22,7 +22,7 @@ Given = tuple[str, Sequence[str], Timing]
 
 
 def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
-    """Yield what `parse` makes of each answer, in their order."""
+    """Yield the result of `parse` on each answer, in their order."""
     read = partial(_parsed, spec)
     yield from map(read, answers) if ALLOTTED.alone(len(answers), MANY) else ALLOTTED.map(read, answers)
 
@@ -63,7 +63,7 @@ def reread(
     options: Sequence[str] | None,
     timing: Timing = UNTIMED,
 ) -> Mapping[str, Any]:
-    """Return what a recorded prediction reads as: the columns of `Sample.parsed` that can be told, none where none can.
+    """Return the reading of a recorded prediction: the columns of `Sample.parsed` that can be told, if any.
 
     Args:
         spec: The benchmark.

@@ -453,7 +453,7 @@ def _ranges(text: str) -> list[_Range]:
 
 
 def _before(text: str, at: int) -> str:
-    """Return what stands before in the same sentence, a heading's line included."""
+    """Return the words before in the same sentence, a heading's line included."""
     context = text[max(0, at - _CONTEXT) : at]
     stripped = context.rstrip()
     if stripped.endswith(":"):

@@ -159,7 +159,7 @@ class Sentences:
         return False
 
     def statements(self, own_words: "Sequence[tuple[int, int, str]]" = ()) -> list[Statement]:
-        """Return what the text states, in its order.
+        """Return the text's statements, in their order.
 
         Args:
             own_words: Where options' own words stand in the text: start, end, letter.

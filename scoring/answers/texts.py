@@ -66,7 +66,7 @@ def plain_text(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def answer_text(text: str) -> str | None:
-    """Return what of a model's answer is read, in its plain form; None where its reasoning never ends."""
+    """Return the part of a model's answer that is read, in its plain form; None where its reasoning never ends."""
     answer = strip_reasoning(text)
     if answer is None:
         return None
@@ -95,7 +95,7 @@ def without_markup(text: str) -> str:
 
 
 def marked_answers(text: str) -> list[tuple[str, int]]:
-    """Return what stands in answer tags and boxes, and where it ends, the last first.
+    """Return the texts in answer tags and boxes, and their ends, the last first.
 
     What is never closed reaches to the next or to the text's end. Of boxes within boxes the innermost are read, until
     they hold twice the text.

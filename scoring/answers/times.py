@@ -105,7 +105,7 @@ def seconds(match: re.Match[str], number: str) -> float:
 
 
 def unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
-    """Return how a matched moment says that it is one: `clock`, `h`, `m`, `s`, `metre` (a bare m) or nothing."""
+    """Return a matched moment's form: `clock`, `h`, `m`, `s`, `metre` (a bare m) or none."""
     if clock := match[f"clock{number}"]:
         # 3:2 is as well a score.
         return "clock" if _TWO_DIGITS.search(clock) else ""

@@ -153,7 +153,7 @@ THINKERS = frozenset({"qwen3_5"})
 
 
 def row(model: str) -> dict[str, str]:
-    """Return what is known of an adapter: what it is shown of `uniform:4`, and what was seen to reach its model."""
+    """Return the facts known of an adapter: its form of `uniform:4`, and the frames seen to reach its model."""
     sampling = FrameSampling.parse("uniform:4")
     added, notes = matched(model, {}, sampling)
     shown = delivered(model, sampling, "", chat=False) if sees(model) else None
@@ -199,7 +199,7 @@ def sends(model: str | None) -> bool:
 
 
 def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
-    """Return how an adapter is shown what a sampling says: as a clip or as pictures, and these with their times or not.
+    """Return a sampling's form for an adapter: a clip or pictures, and these with their times or not.
 
     Args:
         model: The adapter, as `--model` names it; None where nobody said.

@@ -44,7 +44,7 @@ _arrived: dict[Key, int | None] = {}
 
 
 def key_of(row: Row) -> Key:
-    """Return what tells a row from others of its benchmark."""
+    """Return a row's key within its benchmark."""
     return row["split"], row["id"]
 
 
@@ -75,7 +75,7 @@ def latest(count: int) -> tuple[Key, ...]:
 
 
 def arrived(row: Row) -> int | None:
-    """Return how many frames arrived, repeats counted; None where nobody knows."""
+    """Count the frames that arrived, with repeats; None where nobody knows."""
     return _arrived.get(key_of(row))
 
 
@@ -159,7 +159,7 @@ def install() -> None:
 def _noting(
     *, sent: Callable[[Any], None] | None = None, came: Callable[[Any], None] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what makes of a method one that notes the messages that it is given, or what it makes."""
+    """Return a wrapper by which a method notes the messages that it is given, or makes."""
 
     def noting(original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)

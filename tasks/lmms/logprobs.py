@@ -51,7 +51,7 @@ _NEEDED = "they need a model of Hugging Face's that is asked by `generate`, or a
 
 
 def call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401 - lmms-eval's model
-    """Return what stands in for an adapter's last call; ReelbenchError where it makes none that is known here."""
+    """Return the replacement of an adapter's last call; ReelbenchError where it makes none that is known here."""
     if callable(getattr(getattr(adapter, "model", None), "generate", None)):
         return _GenerateCall
     client = getattr(adapter, "client", None)

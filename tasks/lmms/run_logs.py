@@ -286,7 +286,7 @@ def settings_of(
     *,
     run: LoggedItems | None = None,
 ) -> SettingsRecord:
-    """Return what shaped a run's answers; `run` is what was logged of them."""
+    """Return the settings that shaped a run's answers; `run` is what was logged of them."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)

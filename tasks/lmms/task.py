@@ -314,7 +314,7 @@ class LmmsTask:
 
 
 def _arrived(doc: Row, shown: Shown) -> int | Literal["unknown"] | None:
-    """Return how many frames arrived where that isn't what was handed over; None too where a model was shown none."""
+    """Count the frames that arrived where others were handed over; None too where a model was shown none."""
     if not shown.timestamps or shown.problem is not None:
         return None
     number = arrivals.arrived(doc)
