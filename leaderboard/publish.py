@@ -274,13 +274,16 @@ class _Upload:
         for path in (*boards, *(self.store / name for name in withheld.OWN)):
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
-        page = f"{hub.endpoint()}/spaces/{self.space}"
-        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
+        shown = f"\n{self._shown}\n" if self.space else ""
         told = [f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |" for one in columns.COLUMNS]
         parts = ("<!--SHOWN-->\n", shown), ("<!--COLUMNS-->", "\n".join(told))
         self._asset("README.md", "dataset_readme.md", *parts)
         self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
         write_parquet(self.board, self.folder / _PARQUET)
+
+    @property
+    def _shown(self) -> str:
+        return f"They are shown at [{self.space}]({hub.endpoint()}/spaces/{self.space})."
 
     def _as_submitted(self, head: Head) -> None:
         """Let the checks that a pull request offers say who hands in, and nothing that only the board says."""
@@ -302,7 +305,8 @@ class _Upload:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
         if "README.md" not in head.files or head.commit is None:
             return
-        stated, ours = self._front_matter(head), _SDK.get(self.what)
+        text = self._readme(head)
+        stated, ours = self._front_matter(text), _SDK.get(self.what)
         if ours is not None and (sdk := stated.get("sdk")) != ours:
             raise InputError(
                 f"{self.repository.page}: its README.md says `sdk: {sdk}`, and this needs `sdk: {ours}`; "
@@ -313,12 +317,19 @@ class _Upload:
                 f"{self.repository.page}: its README.md names no `configs`, so `load_dataset` reads other files "
                 f"for the table; add `configs: [{{config_name: default, data_files: {_PARQUET}}}]` to it"
             )
+        other, line = (
+            (self.space, self._shown) if self.what == "results" else (self.dataset, f"datasets: [{self.dataset}]")
+        )
+        if self.what != "webhook" and other is not None and other not in text:
+            self.note(f"{self.repository.page}: its README.md does not name {other}; add `{line}` to it")
 
-    def _front_matter(self, head: Head) -> Mapping[str, Any]:
+    def _readme(self, head: Head) -> str:
+        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
+        return found.read_text(encoding="utf-8", errors="replace")
+
+    def _front_matter(self, text: str) -> Mapping[str, Any]:
         import yaml
 
-        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
-        text = found.read_text(encoding="utf-8", errors="replace")
         parts = re.match(r"---\s*\n(.*?)\n---\s*\n", text + "\n", flags=re.DOTALL)
         try:
             stated = yaml.safe_load(parts[1]) if parts else {}
@@ -333,7 +344,7 @@ class _Upload:
             return
         datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
-            stated = self._front_matter(head).get("datasets")
+            stated = self._front_matter(self._readme(head)).get("datasets")
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
             datasets = {name: Repository(name, "dataset").head() for name in names}
         stored = [entry.stored for entry in self.board.entries if entry.stored is not None]

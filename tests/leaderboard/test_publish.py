@@ -507,3 +507,14 @@ def test_what_was_done_before_a_failure_is_said(hub, stored):
         publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     assert told[-1].startswith("committed: ")
     assert "the same command goes on from here" in told[-1]
+
+
+def test_a_page_and_a_dataset_that_do_not_name_each_other_are_told_the_line(hub, stored):
+    told = []
+    publishing.publish(stored, dataset=DATASET)
+    publishing.publish(stored, space=SPACE)
+    publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
+    lines = [line for line in told if "does not name" in line]
+    assert len(lines) == 2
+    assert any(f"`They are shown at [{SPACE}]({hub.url}/spaces/{SPACE}).`" in line for line in lines)
+    assert any(f"`datasets: [{DATASET}]`" in line for line in lines)
