@@ -101,12 +101,12 @@ class FirstFiled:
         """Return the difference between a result and the first of its table, in fixed words; or None.
 
         A result that doesn't state what was asked, as older ones, is taken to be like the first; one that this version
-        took is held to the first one's ids and answers.
+        took is held to the first one's ids and answers, of which it may be a part.
         """
         said = []
         if one.benchmark.questions_sha256 is None and one.taken[0] > _BEFORE:
             first = self._first.get((one.table, "questions_sha256"), one)
-            apart = _asked_apart(first, one)
+            apart = _asked_apart(first, one, part=True)
             said += [apart] if apart != _WORDED else []
         for name, digest in self._hashes(one):
             first = self._first.get((one.table, name), one)
@@ -126,7 +126,7 @@ class FirstFiled:
                 yield name, digest
 
 
-def _asked_apart(first: Filed, other: Filed) -> str:
+def _asked_apart(first: Filed, other: Filed, *, part: bool = False) -> str:
     before, now = (
         {one.id: one.target for one in result_files.read_samples(filed.folder) if one.reason != Reason.MEDIA_MISSING}
         for filed in (first, other)
@@ -134,7 +134,7 @@ def _asked_apart(first: Filed, other: Filed) -> str:
     both = before.keys() & now.keys()
     changed = sum(before[name] != now[name] for name in both)
     parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
-    for number, what in ((len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
+    for number, what in ((0 if part else len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
         parts += [f"{number_of(number, 'question')} {what}"] if number else []
     return ", ".join(parts) or _WORDED
 

@@ -155,6 +155,7 @@ class Folder:
         for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
             document = read_json(path)
             checked(_AskedByRole, document, str(path))
+            spent.append(document)
         return spent
 
     def run(self, number: int, run: int) -> Path:

@@ -194,7 +194,7 @@ class TestServe:
 
     def test_a_missing_extra_says_what_to_install(self, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "mcp", None)
-        with pytest.raises(InputError, match=r"pip install 'reelbench\[mcp\]'"):
+        with pytest.raises(InputError, match=r"pip install '\.\[mcp\]'"):
             served.serve(served.Served({}, tmp_path / "looks.jsonl"))
 
 

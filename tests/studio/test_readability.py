@@ -126,7 +126,7 @@ def test_a_missing_model_gives_the_command_that_installs_it():
 
 def test_missing_spacy_gives_the_command_too(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(ParserUnavailableError, match=r"pip install 'reelbench\[profile\]'"):
+    with pytest.raises(ParserUnavailableError, match=r"pip install '\.\[profile\]'"):
         load_parser()
 
 

@@ -196,7 +196,7 @@ def test_without_ray_the_error_says_what_to_install(videos, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"pip install 'reelbench\[ray\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[ray\]'"):
         fill(videos[0], SAMPLING, engine="ray")
 
 
