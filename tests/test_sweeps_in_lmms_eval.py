@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -117,3 +118,44 @@ def test_a_real_model_takes_more_frames_without_being_loaded_again(reelbench, ti
     assert "models loaded: 1" in done.stderr
     points = json.loads((tmp_path / "swept" / "sweep.json").read_text())["points"]
     assert [point["frames_given"] for point in points] == [{"0": 1}, {"2": 1}, {"4": 1}]
+
+
+def test_several_runs_are_asked_apart_and_those_that_ended_are_not_asked_again(reelbench, tmp_path):
+    rows = registry.load("rextime_mini")
+    asked = []
+
+    def answer(call):
+        asked.append(call.body)
+        text = json.dumps(call.body["messages"], ensure_ascii=False)
+        right = [
+            row["answer"]
+            for row in rows
+            if row["question"] in text and row["options"] == sorted(row["options"], key=text.find)
+        ]
+        return Answer(right[-1] if (len(asked) - 1) // len(rows) == 1 else "A")  # the second run has all right
+
+    out = tmp_path / "out"
+    with JudgeServer(answer) as server:
+
+        def run_thrice():
+            return reelbench(
+                *("run", "--frames", "none", "--runs", "3", "--seed", "5", "--", "--tasks", "rextime_mini"),
+                *("--model", "openai", "--model_args", f"model=under-test,base_url={server.url},api_key=none"),
+                *("--gen_kwargs", "temperature=0.7", "--output_path", str(out)),
+                timeout=900,
+            )
+
+        done = run_thrice()
+        assert done.returncode == 0, done.stderr
+        assert len(asked) == 3 * len(rows)
+        [path] = out.rglob("runs.json")
+        runs = json.loads(path.read_text(encoding="utf-8"))
+        assert (runs["runs"], runs["seeds"]) == (3, [5, 6, 7])
+        assert runs["metrics"]["accuracy"]["values"] == [25, 100, 25]  # each letter is right of 3 of 12
+        assert runs["metrics"]["accuracy"]["mean"] == pytest.approx(50)
+        shutil.rmtree(out / "run-2")
+        asked.clear()
+        again = run_thrice()
+    assert again.returncode == 0, again.stderr
+    assert len(asked) == len(rows)  # the second run's, which had A this time
+    assert json.loads(path.read_text(encoding="utf-8"))["metrics"]["accuracy"]["values"] == [25, 25, 25]
