@@ -1,5 +1,6 @@
 """`check.json`: what was verified of a stored result. It may come from a stranger: it is compared, never believed."""
 
+import json
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -42,6 +43,11 @@ class Check(Record):
     taken: Later[AwareDatetime | None] = None
     account: Later[Name | None] = None
     judged: Later[bool] = False
+
+    @property
+    def text(self) -> str:
+        """What `check.json` holds."""
+        return json.dumps(self.model_dump(mode="json")) + "\n"
 
     @property
     def vouched(self) -> bool:

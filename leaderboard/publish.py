@@ -4,7 +4,6 @@ Beside them a Space that checks submissions, which is a Dockerfile around `reelb
 Only what differs is uploaded, in one commit for each repository.
 """
 
-import json
 import re
 import shutil
 from collections import Counter
@@ -298,8 +297,7 @@ class _Upload:
                 shutil.rmtree(path.parent)  # the board has it, whoever checked it: no part of one's own request
                 continue
             said = {"taken": None, "account": me, "judged": False}
-            check = read_check(path).model_copy(update=said)
-            write_text(path, json.dumps(check.model_dump(mode="json")) + "\n")
+            write_text(path, read_check(path).model_copy(update=said).text)
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
@@ -348,8 +346,7 @@ class _Upload:
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
             datasets = {name: Repository(name, "dataset").head() for name in names}
         stored = [entry.stored for entry in self.board.entries if entry.stored is not None]
-        mine = {entry.key for entry in self.board.entries if entry.stored} | set(self.options.forget)
-        mine |= {one.key for several in stored for one in several.runs}
+        mine = {one.key for several in stored for one in several.each} | set(self.options.forget)
         mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
         boards = f"{_RESULTS}/{community.FOLDER}/"
         for name, its in datasets.items():

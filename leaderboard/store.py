@@ -404,7 +404,7 @@ def _file(
         if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
     check = filing.marked(folder, check, old)
-    files[CHECK_FILE] = (json.dumps(check.model_dump(mode="json")) + "\n").encode()
+    files[CHECK_FILE] = check.text.encode()
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
     with replaced(place) as aside:
         for name, content in files.items():

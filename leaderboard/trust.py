@@ -91,6 +91,11 @@ def set_apart(
 # --- whose it is -----------------------------------------------------------------------------------------------------
 
 
+def same_account(one: str | None, other: str | None) -> bool:
+    """Whether two accounts are one; None is the board's maintainers."""
+    return (one or "").casefold() == (other or "").casefold()
+
+
 class Owner(NamedTuple):
     """Who filed a model first, and when; the account of the board's maintainers is None."""
 
@@ -99,7 +104,7 @@ class Owner(NamedTuple):
 
     def is_of(self, account: str | None) -> bool:
         """Whether that account may file more of it."""
-        return (self.account or "").casefold() == (account or "").casefold()
+        return same_account(self.account, account)
 
     def __str__(self) -> str:
         return f"filed first by {self.account or 'the maintainers of this board'}, {self.taken:%Y-%m-%d}"
@@ -145,12 +150,9 @@ def misstated(said: Check, there: Check | None, newest: datetime | None, account
         return f"{CHECK_FILE}: taken is {said.taken:%Y-%m-%d %H:%M}, before what this board has; leave that out"
     if said.judged and not (there and there.judged):
         return f"{CHECK_FILE}: judged is true, and only the board's maintainers ask its judges; leave that out"
-    if account is not None and not Owner(_NEVER, said.account).is_of(account):
+    if account is not None and not same_account(said.account, account):
         return f"{CHECK_FILE}: account is {said.account!s:.60}, and {account} hands it in; `add --account {account}`"
     return None
-
-
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def read_said(folder: Path) -> Check | None:

@@ -77,13 +77,14 @@ def together(spec: BenchmarkSpec, results: Sequence[Result], samples: Sequence[S
     it rests; a metric of all answers at once (BLEU) is each run's own and has no interval.
     """
     made, averages = runs.together(spec, results, samples)
+    each = aggregation.each_run(averages)
     metrics: dict[str, Any] = {}
     for metric in spec.metrics:
         found = made.metrics.get(metric.name)
         if isinstance(metric.aggregate, Corpus):
             values = [result.metrics[metric.name].value for result in results if metric.name in result.metrics]
         else:
-            values = aggregation.run_values(spec, metric, averages)
+            values = aggregation.run_values(spec, metric, each)
         known = [value for value in values if value is not None]
         if found is None or found.value is None or len(known) < len(results):
             continue

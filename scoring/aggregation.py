@@ -229,9 +229,9 @@ def metric_with_interval(
     return _with_intervals(wanted, [sample.video for sample in samples], interval)[metric.name,]
 
 
-def run_values(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> list[float]:
-    """Return the metric of each of several runs, on the items that have it in all; nothing where they are of one."""
-    values = [metric_value(spec, metric, run) for run in each_run(samples)]
+def run_values(spec: BenchmarkSpec, metric: Metric, runs: Sequence[Sequence[Sample]]) -> list[float]:
+    """Return the metric of each of several runs (`each_run`), on the items that have it in all."""
+    values = [metric_value(spec, metric, run) for run in runs]
     return [value for value in values if value is not None]
 
 
@@ -261,7 +261,7 @@ def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) ->
         draws=_mean_draw(draws),
         n=_n(terms),
         videos=len(_videos(terms, videos)),
-        runs=run_values(spec, metric, samples),
+        runs=run_values(spec, metric, each_run(samples)),
     )
 
 
