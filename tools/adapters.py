@@ -23,7 +23,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ import numpy as np
 
 from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
+from tests.servers.owners import Owners
 from tools.tiny_families import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,8 +49,11 @@ WAYS = {"clip": "fps:3,size=64,as=clip", "pictures": "fps:3,size=64,as=images", 
 WAYS |= {"failure": WAYS["pictures"], "2 processes": "fps:3,size=64"}
 """3 frames a second: more than the 2 at which some adapters read a clip, and fewer of one clip than of another."""
 
-SERVED = frozenset({"openai", "async_openai", "gpt4v"})
+SERVED = frozenset({"openai", "async_openai", "gpt4v", "litellm", "claude", "gemini"})
 """Adapters that ask a server."""
+
+NEEDS = {"litellm": "litellm", "claude": "anthropic", "gemini": "google.genai"}
+"""Adapter -> the module that it needs and that the extra lacks: without it the adapter is left as it was."""
 
 ON_CPU = "pretrained={model},device=cpu,device_map=cpu"
 PIXELS = f"{ON_CPU},min_pixels=3136,max_pixels=12544"
@@ -67,17 +73,19 @@ ARGUMENTS = {
     "openai": SERVER,
     "async_openai": SERVER,
     "gpt4v": "model_version=m",
+    "litellm": SERVER.replace("=m", "=openai/m"),
+    "claude": "model_version=m",
+    "gemini": "model_version=m,api_key=x,max_retries=2,retry_backoff_s=0",
     "huggingface": ON_CPU,
     "async_hf_model": ON_CPU,
+    "lfm2_5_vl": "pretrained={model},device=cpu",
+    "video_llava": "pretrained={model},device=cpu,device_map=auto",
 }
 """Adapter -> its --model_args; `{model}` is a checkpoint's folder, `{server}` an address."""
 
 NOT_RUN = {
-    "lfm2_5_vl": "takes no video, and one picture",
-    "video_llava": "its own call of lmms-eval's reader fails, and it takes no pictures",
     "qwen2_5_omni, qwen3_omni": "load their processor from the network, by name",
     "vllm, vllm_generate, sglang": "their engines are not in the extra",
-    "litellm, gemini, claude": "need packages that are not in the extra, and ask their owners' servers",
     "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that is not in the extra",
 }
 
@@ -177,22 +185,29 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
             setattr(owner, name, original)
 
 
-def at_server(calls: Sequence[Any], spy: Spy) -> None:
-    """Note what reached the server: pictures of a message, frames of a video."""
+def sent(calls: Sequence[Any]) -> list[list[bytes]]:
+    """Return what chat completions came with: each question's pictures and videos, as files."""
+    found: list[list[bytes]] = []
+    for call in calls:
+        content = call.body["messages"][-1]["content"]
+        parts = [part.get("image_url") or part.get("video_url") for part in content if isinstance(part, dict)]
+        found.append([base64.b64decode(part["url"].partition(",")[2]) for part in parts if part])
+    return found
+
+
+def at_server(questions: Sequence[Sequence[bytes]], spy: Spy) -> None:
+    """Note what reached a server: each question's pictures, or the frames of its video."""
     import av
     from PIL import Image
 
-    for call in calls:
+    for files in questions:
         shown: list[int] = []
-        content = call.body["messages"][-1]["content"]
-        for part in content if isinstance(content, list) else ():
-            url = (part.get("image_url") or part.get("video_url") or {}).get("url", "")
-            data = io.BytesIO(base64.b64decode(url.partition(",")[2]))
-            if "image_url" in part:
-                shown.append(number_in(Image.open(data).convert("RGB")))
-            elif "video_url" in part:
-                with av.open(data) as video:
+        for file in files:
+            if file[4:8] == b"ftyp":
+                with av.open(io.BytesIO(file)) as video:
                     shown += [number_in(frame.to_ndarray(format="rgb24")) for frame in video.decode(video=0)]
+            else:
+                shown.append(number_in(Image.open(io.BytesIO(file)).convert("RGB")))
         spy.clips += [tuple(shown)] if shown else []
 
 
@@ -296,9 +311,11 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
 
     spy, output = Spy(), work / f"{adapter}-{way}-{variant.replace(' ', '-')}"
     answer = Answer('{"span": [0, 5], "answer": "A"}', status=500 if variant == "500s" else 200)
-    with JudgeServer(lambda _: answer) as stub:
-        server = "http://127.0.0.1:9/v1" if variant == "dead server" else stub.url
-        os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_URL"] = server
+    with JudgeServer(lambda _: answer) as stub, Owners(answer.content or "", answer.status) as owners:
+        dead = "http://127.0.0.1:9" if variant == "dead server" else ""
+        server = f"{dead}/v1" if dead else stub.url
+        os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_URL"), server)
+        os.environ |= dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), dead or owners.url)
         options = {
             "--model": adapter,
             "--model_args": ARGUMENTS[adapter].format(model=model, server=server),
@@ -315,12 +332,14 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
         sampling = FrameSampling.parse(spec) if spec else None
         start = in_two(work, model) if way == "2 processes" else here
         os.environ.pop("REELBENCH_FRAMES", None)
+        if adapter in {"gpt4v", "claude"}:  # between attempts
+            import_module(f"lmms_eval.models.simple.{adapter}").NUM_SECONDS_TO_SLEEP = 0
         try:
             with watched(spy, model, PLACES.get(variant, "")):
                 outcomes = process.run_and_score(words, output, sampling, Options(), start=start)
         except Exception as error:  # noqa: BLE001 - what an adapter fails with is the finding
             return f"fails: {first_line(error)[:120]}" if way != "failure" else "the run ends, unscored"
-        at_server(stub.calls, spy)
+        at_server(sent(stub.calls) + owners.shown, spy)
     for file in work.glob("spy-*.json"):
         spy.add(file)
         file.unlink()
@@ -369,6 +388,14 @@ def _cells(name: str, seen: dict[str, Any]) -> str:
     return " | ".join(cells)
 
 
+def installed(module: str) -> bool:
+    """Whether a module, or a module of a package, is here."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def numbered_clips(home: Path) -> Path:
     """Write the mini split's clips, their frames numbered, into a home, and return it."""
     videos = home / "mini" / "rextime"
@@ -381,10 +408,16 @@ def numbered_clips(home: Path) -> Path:
 def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None:
     """Run adapters in one process, as long as it lives, and write what was seen; status 1 where it is worse."""
     worse: list[str] = []
-    left = list(names or ARGUMENTS)
+    lacking = {name: module for name, module in NEEDS.items() if name in (names or NEEDS) and not installed(module)}
+    left = [name for name in names or ARGUMENTS if name not in lacking]
+    for name, module in lacking.items():
+        sys.stderr.write(f"{name} is not run: {module} is not installed\n")
     with tempfile.TemporaryDirectory() as folder:
         home = numbered_clips(Path(folder) / "home")
-        environ = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "x", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environ = {"REELBENCH_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environ |= dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "x") | {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True"
+        }
         while left:
             words = [
                 sys.executable,
@@ -443,22 +476,27 @@ def checkpoint(adapter: str, models: Path | None, work: Path) -> Path | None:
     return FAMILIES[adapter](work / "models" / adapter)
 
 
-def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
-    """Run adapters in this process; one line of JSON each."""
+def list_tasks_once() -> None:
+    """Have lmms-eval read the list of its tasks, which takes as long as a run, once in this process."""
     from lmms_eval.tasks import TaskManager
 
     own, known = TaskManager._get_task_and_group, {}  # noqa: SLF001
 
-    def listed(self: Any, folder: str) -> Any:  # takes as long as a run: read once
+    def listed(self: Any, folder: str) -> Any:
         if folder not in known:
             known[folder] = own(self, folder)
         return deepcopy(known[folder])
 
     TaskManager._get_task_and_group = listed  # noqa: SLF001
-    out = sys.stdout
+
+
+def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
+    """Run adapters in this process; one line of JSON each."""
+    list_tasks_once()
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # tokenizers' trainer writes an empty line there by itself
     for name in names:
-        with contextlib.redirect_stdout(sys.stderr):
-            findings = one(name, checkpoint(name, models, work), work, ways)
+        findings = one(name, checkpoint(name, models, work), work, ways)
         out.write(json.dumps(findings) + "\n")
         out.flush()
 
