@@ -52,6 +52,9 @@ WAYS |= {"failure": WAYS["pictures"], "2 processes": "fps:3,size=64"}
 SERVED = frozenset({"openai", "async_openai", "gpt4v", "litellm", "claude", "gemini"})
 """Adapters that ask a server."""
 
+OPENS = frozenset({"gpt4v", "claude", "gemini"})
+"""Those that open pictures: the others send the files on."""
+
 NEEDS = {"litellm": "litellm", "claude": "anthropic", "gemini": "google.genai"}
 """Adapter -> the module that it needs and that the extra lacks: without it the adapter is left as it was."""
 
@@ -139,6 +142,7 @@ def _flat(pictures: Any) -> Iterator[Any]:
 @contextlib.contextmanager
 def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
     """Note what reaches Hugging Face's processors and `generate`; what is named fails, as where memory is out."""
+    from PIL.ImageFile import ImageFile
     from transformers import AutoTokenizer
     from transformers.generation.utils import GenerationMixin
     from transformers.image_processing_utils import BaseImageProcessor
@@ -164,6 +168,7 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
         (BaseVideoProcessor, "_prepare_input_videos", videos),
         (BaseImageProcessor, "_prepare_image_like_inputs", pictures),
         (GenerationMixin, "generate", prompts),
+        (ImageFile, "load", lambda *_: None),
     )
     originals = [getattr(owner, name) for owner, name, _ in places]
     for (owner, name, note), original in zip(places, originals, strict=True):
@@ -172,7 +177,7 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
             self: Any, *args: Any, _own: Any = original, _note: Any = note, _place: str = name, **kwargs: Any
         ) -> Any:
             if fails == _place:
-                raise RuntimeError("out of memory")
+                raise OSError("image file is truncated") if _place == "load" else RuntimeError("out of memory")
             made = _own(self, *args, **kwargs)
             _note(made, kwargs)
             return made
@@ -257,11 +262,16 @@ def _clock(spy: Spy, samples: Sequence[Any]) -> str:
 def variants(adapter: str, way: str) -> tuple[str, ...]:
     """Return the ways of running that are tried of one way of showing."""
     if way == "failure":
-        return ("500s", "dead server") if adapter in SERVED else (*PLACES,)
+        opens = ("picture unreadable",) if adapter in OPENS else ()
+        return ("500s", "dead server", *opens) if adapter in SERVED else (*PLACES,)
     return ("plain", "batch 2") if way in {"clip", "pictures"} else ("plain",)
 
 
-PLACES = {"memory out": "generate", "processor fails": "_prepare_image_like_inputs"}
+PLACES = {
+    "memory out": "generate",
+    "processor fails": "_prepare_image_like_inputs",
+    "picture unreadable": "load",
+}
 
 
 def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
@@ -283,7 +293,7 @@ def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
         sys.stderr.write(said.getvalue())
     failed = re.search(r"Error during evaluation: (.*?)\. Please set", said.getvalue(), re.DOTALL)
     if failed:
-        raise ReelbenchError(failed[1])
+        raise ReelbenchError(failed[1] or "an assertion, without words")
 
 
 def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
