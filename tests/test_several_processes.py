@@ -3,14 +3,20 @@
 import os
 import subprocess
 import sys
+from functools import partial
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.records import Result
 from reelbench.tasks.lmms import process
+from reelbench.tasks.lmms.run_logs import logged_tasks
+from reelbench.tasks.score import Options
+from reelbench.tasks.score_runs import score_logged
 from tests.program import app
 from tools import adapters as tool
 
@@ -41,69 +47,58 @@ def test_a_sweep_of_several_processes_is_refused():
         )
 
 
-FRAMES = "fps:3,size=64"
+SAMPLING = FrameSampling.parse("fps:3,size=64")
 """More frames of one clip than of another, so that a batch holds clips of two lengths."""
 
 
 def answers_of(folder):
     """What a run's record says, but how long each answer took and how the model was to be asked."""
     result = Result.model_validate_json((folder / "result.json").read_text())
-    samples = [
-        {name: value for name, value in line.items() if name != "seconds"}
-        for _, line in read_jsonl(folder / "samples.jsonl")
-    ]
-    return (
-        samples,
-        result.metrics,
-        result.counts,
-        result.settings,
-        result.benchmark,
-        result.model.model_copy(update={"args": {}}),
-    )
+    lines = [line for _, line in read_jsonl(folder / "samples.jsonl")]
+    samples = [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+    model = result.model.model_copy(update={"args": {}})
+    return samples, result.metrics, result.counts, result.settings, result.benchmark, model
+
+
+def by_run(words, output, start=tool.here):
+    process.run_and_score([*words, "--output_path", str(output)], output, SAMPLING, Options(), start=start)
+    return answers_of(next(output.rglob("reelbench/rextime_mini")))
+
+
+def bare(words, output, *, processes=1):
+    words = [*words[:-1], f"{words[-1]},max_num_frames=100000", "--output_path", str(output)]  # as is said by `run`
+    if processes == 1:
+        tool.here(words, {"REELBENCH_FRAMES": str(SAMPLING)})
+    else:
+        command = [sys.executable, "-m", *process._ACCELERATE, "--num_processes", str(processes), "-m", "lmms_eval"]
+        subprocess.run([*command, *words], env={**os.environ, "REELBENCH_FRAMES": str(SAMPLING)}, check=True)
+    [logged] = logged_tasks(output)
+    score_logged(logged, output / "scores", Options())
+    return answers_of(output / "scores")
 
 
 @pytest.fixture(scope="module")
-def by_run(tiny_vlm, tmp_path_factory):
-    """A home of numbered clips, lmms-eval's arguments, and the answers by `run`."""
-    work = tmp_path_factory.mktemp("by_run")
-    home = tool.numbered_clips(work / "home")
+def asked(tiny_vlm, tmp_path_factory):
+    """lmms-eval's arguments, on numbered clips of two lengths, and what they give by `run`, alone in one process."""
+    work = tmp_path_factory.mktemp("asked")
     words = ["--tasks", "rextime_mini", "--model", "qwen2_5_vl", "--limit", "8", "--gen_kwargs", "max_new_tokens=8"]
     words += ["--log_samples", "--model_args", tool.PIXELS.format(model=tiny_vlm)]
-    environ = {**os.environ, "REELBENCH_HOME": str(home)}
-    return environ, words, answers_of(reelbench_run(environ, words, work / "out"))
+    home = {"REELBENCH_HOME": str(tool.numbered_clips(work / "home"))}
+    with mock.patch.dict(os.environ, home), mock.patch.object(sys, "argv", []):
+        yield home["REELBENCH_HOME"], words, by_run(words, work / "out")
 
 
-def reelbench_run(environ, words, output, *options):
-    command = [
-        sys.executable,
-        "-m",
-        "reelbench",
-        "run",
-        "--frames",
-        FRAMES,
-        *options,
-        "--",
-        *words,
-        "--output_path",
-        str(output),
-    ]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return next(output.rglob("reelbench/rextime_mini"))
-
-
-@pytest.mark.parametrize("way", ["run, batch 2", "run, 2 processes", "bare", "bare, 2 processes"])
-def test_answers_and_records_are_those_of_one_process(by_run, way, tmp_path):
-    environ, words, expected = by_run
-    if way.startswith("run"):
-        options = ["--processes", "2"] if way.endswith("processes") else []
-        batch = ["--batch_size", "2"] if way.endswith("batch 2") else []
-        assert answers_of(reelbench_run(environ, [*words, *batch], tmp_path, *options)) == expected
-        return
-    several = [*process._ACCELERATE, "--num_processes", "2", "-m"] if way.endswith("processes") else []
-    words = [*words[:-1], f"{words[-1]},max_num_frames=100000"]  # as the documents say
-    command = [sys.executable, "-m", *several, "lmms_eval", *words, "--output_path", str(tmp_path)]
-    subprocess.run(command, env=environ | {"REELBENCH_FRAMES": FRAMES}, check=True, capture_output=True)
-    scored = [sys.executable, "-m", "reelbench", "score", "--run", str(tmp_path)]
-    subprocess.run(scored, env=environ, check=True, capture_output=True)
-    assert answers_of(next(tmp_path.rglob("reelbench/rextime_mini"))) == expected
+@pytest.mark.parametrize("way", ["run, batch 2", "bare", "run, 2 processes", "bare, 2 processes"])
+def test_answers_and_records_are_those_of_one_process(asked, way, tmp_path, monkeypatch):
+    home, words, expected = asked
+    monkeypatch.setenv("REELBENCH_HOME", home)  # each test has one of its own
+    match way:
+        case "run, batch 2":
+            assert by_run(["--batch_size", "2", *words], tmp_path) == expected
+        case "bare":
+            assert bare(words, tmp_path) == expected
+        case "run, 2 processes":
+            assert by_run(words, tmp_path, partial(process.lmms_eval, processes=2)) == expected
+        case _:
+            assert bare(words, tmp_path, processes=2) == expected
+    assert len({sample["prediction"] for sample in expected[0]}) > 1

@@ -1,6 +1,6 @@
 """Run lmms-eval's adapters with tiny models and a local server, and write down which frames reached each model.
 
-    python -m tools.adapters [--models FOLDER] [--ways WAY,…] [ADAPTER …]
+    python -m tools.adapters [--models FOLDER] [--ways WAY[:VARIANT],…] [ADAPTER …]
 
 Every frame of the clips has its number burnt in. What arrives is read back at Hugging Face's processors and at the
 server, by hooks of this file's own, and held against the record of the run. `--models` is a folder of checkpoints by
@@ -87,9 +87,10 @@ ARGUMENTS = {
 """Adapter -> its --model_args; `{model}` is a checkpoint's folder, `{server}` an address."""
 
 NOT_RUN = {
-    "qwen2_5_omni, qwen3_omni": "load their processor from the network, by name",
-    "vllm, vllm_generate, sglang": "their engines are not in the extra",
-    "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that is not in the extra",
+    "qwen2_5_omni": "needs librosa and moviepy, and loads its processor from the network, by name",
+    "qwen3_omni": "needs librosa and moviepy, and no tiny model of its two parts was made",
+    "vllm, vllm_generate, sglang": "their engines need an accelerator, and are not in the extra",
+    "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that no registry has",
 }
 
 
@@ -357,10 +358,10 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
 
 
 def one(adapter: str, model: Path | None, work: Path, ways: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Run an adapter in all ways -> way -> variant -> what was seen."""
+    """Run an adapter in all ways -> way -> variant -> what was seen; of `way:variant` that variant alone."""
     seen: dict[str, dict[str, str]] = {}
-    for way in ways:
-        for variant in variants(adapter, way):
+    for way, _, only in (way.partition(":") for way in ways):
+        for variant in (one for one in variants(adapter, way) if only in {"", one}):
             found = seen.setdefault(way, {})[variant] = tried(adapter, way, variant, model, work)
             sys.stderr.write(f"\n== {adapter}, {way}, {variant}: {found}\n")
     return seen
@@ -445,7 +446,9 @@ def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None
                 for line in running.stdout or ():
                     worse += _write(left.pop(0), json.loads(line))
             if left and running.returncode:
-                worse += _write(left.pop(0), {way: {"plain": "fails: the process ended"} for way in ways})
+                worse += _write(
+                    left.pop(0), {way.partition(":")[0]: {"plain": "fails: the process ended"} for way in ways}
+                )
     if worse:
         raise SystemExit("\n".join(["what was exact, or unscored, is so no more:", *worse]))
 
@@ -462,10 +465,12 @@ def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
     worse = [
         f"{name}, {way}, {variant}: {found}, and was: {before}"
         for way, cells in ways.items()
-        for variant, before in known.get(way, {}).items()
-        if _good(before) and not _good(found := cells.get(variant, ""))
+        for variant, found in cells.items()
+        if _good(before := known.get(way, {}).get(variant, "")) and not _good(found)
     ]
-    every = seen["adapters"] | {name: {way: (known | ways)[way] for way in WAYS if way in known | ways}}
+    merged = {way: known.get(way, {}) | ways.get(way, {}) for way in WAYS}
+    kept = {way: {one: merged[way][one] for one in variants(name, way) if one in merged[way]} for way in WAYS}
+    every = seen["adapters"] | {name: {way: cells for way, cells in kept.items() if cells}}
     seen["adapters"] = {name: every[name] for name in ARGUMENTS if name in every}
     SEEN.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
