@@ -90,13 +90,17 @@ class Tally:
         return whole
 
     def taken(self) -> dict[str, Any]:
-        """Return the tally as records have it; tokens are those behind the answers, whenever paid."""
+        """Return the tally as records have it; tokens are those behind the answers, whenever paid, moments ISO 8601."""
+        kept_from, kept_to = (
+            None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+            for at in (self.kept_from, self.kept_to)
+        )
         return {
             "returned": dict(sorted(self.returned.items())),
             "calls": self.calls,
             "cached": max(0, self.replies - self.calls),
-            "kept_from": moment(self.kept_from),
-            "kept_to": moment(self.kept_to),
+            "kept_from": kept_from,
+            "kept_to": kept_to,
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "reasoning_tokens": self.reasoning_tokens,
@@ -153,7 +157,15 @@ class Budget:
         if self.job is not None:
             reserved = await cache.aside(cache.store.reserve, job, self.limit, estimate)
         else:
-            reserved = self._reserved(estimate)
+            with self._lock:
+                reserved = estimate if self.limit.usd is None else max(estimate, self._dearest_usd)
+                over = self.limit.calls is not None and self._calls >= self.limit.calls
+                usd = self._spent_usd + self._reserved_usd + reserved
+                if over or (self.limit.usd is not None and usd > self.limit.usd):
+                    reserved = None
+                else:
+                    self._calls += 1
+                    self._reserved_usd += reserved
         if reserved is None:
             yield None
             return
@@ -170,29 +182,12 @@ class Budget:
                     self._spent_usd += call.cost or 0.0
                     self._dearest_usd = max(self._dearest_usd, call.cost or 0.0)
 
-    def _reserved(self, estimate: float) -> float | None:
-        with self._lock:
-            if self.limit.calls is not None and self._calls >= self.limit.calls:
-                return None
-            if self.limit.usd is not None:
-                estimate = max(estimate, self._dearest_usd)
-                if self._spent_usd + self._reserved_usd + estimate > self.limit.usd:
-                    return None
-            self._calls += 1
-            self._reserved_usd += estimate
-        return estimate
-
     @property
     def shown(self) -> str:
         """What may be spent, for the user."""
         calls, usd = self.limit.calls, self.limit.usd
         limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
         return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
-
-
-def moment(at: float | None) -> str | None:
-    """Return a moment in seconds since 1970 as records have it, in ISO 8601."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def shown_dates(first: str | None, last: str | None) -> str:

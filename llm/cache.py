@@ -218,7 +218,7 @@ class ReplyCache:
             pacer, users = self._pacers.pop(server)
             if users > 1:
                 self._pacers[server] = pacer, users - 1
-            elif pacer.is_proven:
+            elif pacer.had_reply and pacer.stopped is None:
                 _proven.add((self._key, *server))
             else:
                 _proven.discard((self._key, *server))

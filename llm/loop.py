@@ -25,14 +25,6 @@ class _Loop:
         self.thread = threading.Thread(target=self.loop.run_forever, name="reelbench-asking", daemon=True)
         self.thread.start()
 
-    def close(self) -> None:
-        if sys.is_finalizing():  # whoever held it never let go: threads stand still by now, and would never answer
-            return
-        asyncio.run_coroutine_threadsafe(self.loop.shutdown_default_executor(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.loop.close()
-
 
 @contextmanager
 def asking() -> Generator[asyncio.AbstractEventLoop]:
@@ -47,8 +39,12 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
             held.users -= 1
             if ended := not held.users:
                 del _loops[os.getpid()]
-        if ended:
-            held.close()
+        # In an interpreter that ends (whoever held it never let go) threads stand still, and would never answer.
+        if ended and not sys.is_finalizing():
+            asyncio.run_coroutine_threadsafe(held.loop.shutdown_default_executor(), held.loop).result()
+            held.loop.call_soon_threadsafe(held.loop.stop)
+            held.thread.join()
+            held.loop.close()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
