@@ -90,17 +90,13 @@ class Tally:
         return whole
 
     def taken(self) -> dict[str, Any]:
-        """Return the tally as records have it; tokens are those behind the answers, whenever paid, moments ISO 8601."""
-        kept_from, kept_to = (
-            None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-            for at in (self.kept_from, self.kept_to)
-        )
+        """Return the tally as records have it; tokens are those behind the answers, whenever paid."""
         return {
             "returned": dict(sorted(self.returned.items())),
             "calls": self.calls,
             "cached": max(0, self.replies - self.calls),
-            "kept_from": kept_from,
-            "kept_to": kept_to,
+            "kept_from": moment(self.kept_from),
+            "kept_to": moment(self.kept_to),
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "reasoning_tokens": self.reasoning_tokens,
@@ -188,6 +184,11 @@ class Budget:
         calls, usd = self.limit.calls, self.limit.usd
         limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
         return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
+
+
+def moment(at: float | None) -> str | None:
+    """Return a moment in seconds since 1970 as records have it, in ISO 8601."""
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def shown_dates(first: str | None, last: str | None) -> str:
