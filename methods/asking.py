@@ -245,7 +245,7 @@ class _Run:
             return Prediction(None, reason=Reason.MODEL_FAILED)
         self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
-            reason = result.unfinished
+            reason = unfinished(result.replies[-1].reply)
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])

@@ -158,12 +158,12 @@ class KeptAnswers:
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
-        tally = self._asker.tally
+        taken = self._asker.tally.taken()
         return AskedRecord(
-            asked=tally.calls,
-            kept=max(0, tally.replies - tally.calls),
-            kept_from=moment(tally.kept_from),
-            kept_to=moment(tally.kept_to),
+            asked=taken["calls"],
+            kept=taken["cached"],
+            kept_from=taken["kept_from"],
+            kept_to=taken["kept_to"],
             server=self._now["server"],
             revision=self._now["revision"],
             served=self._now["served"],
