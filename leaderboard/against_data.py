@@ -113,10 +113,10 @@ def as_asked(
         InputError: The benchmark's data is not here, or is not what was answered; it begins with `where`.
     """
     if rows_here is None:
-        raise InputError(
-            f"{where}: the questions of {spec.id} are not here; `reelbench data fetch {spec.id}` brings them, "
-            f"REELBENCH_DATA_{spec.id.upper()} names your own"
-        )
+        own = f"`reelbench data fetch {spec.id}` brings them, REELBENCH_DATA_{spec.id.upper()} names your own"
+        if spec.id not in discovery.specs():  # known by the result's own declaration alone
+            own = "REELBENCH_BENCHMARKS names the folder of its benchmark.yaml"
+        raise InputError(f"{where}: the questions of {spec.id} are not here; {own}")
     items = []
     for sample in samples:
         row, reason = rows_here.get(sample.id), reason_before_judging(sample)
@@ -167,11 +167,6 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
     items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
     bounded = items - counts.scored <= MOST_UNSCORED * items
     return ", ".join(filter(None, (covers, "" if bounded else unscored))) or None
-
-
-def is_left_out(sample: Sample) -> bool:
-    """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
-    return sample.state == "unscored" and sample.reason not in EXCUSED
 
 
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
