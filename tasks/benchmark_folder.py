@@ -81,14 +81,15 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         )
     given.answer_is = wanted.answer_is or given.answer_is
     video = given.columns["video"]
-    for where, row in read if isinstance(video, str) and "{" not in video else ():
-        name = str(row.get(video))
-        if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
-            raise InputError(
-                f"{where}: {video} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
-                f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
-                "shorten it"
-            )
+    if isinstance(video, str) and "{" not in video:
+        for where, row in read:
+            name = str(row.get(video))
+            if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
+                raise InputError(
+                    f"{where}: {video} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
+                    f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
+                    "shorten it"
+                )
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
     with replaced(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
