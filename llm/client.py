@@ -219,13 +219,14 @@ class ChatClient:
 
 
 async def _body(response: "ClientResponse") -> bytes | None:
-    """Read a response's body, decompressed; None where that is longer than `MAX_BYTES`."""
+    """Read a response's body, decompressed; None where that, or what arrives, is longer than `MAX_BYTES`."""
     how = response.headers.get("content-encoding", "identity").lower()
     expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
-    content = bytearray()
+    content, arrived = bytearray(), 0
     async for chunk in response.content.iter_any():
+        arrived += len(chunk)
         content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-        if len(content) > MAX_BYTES:
+        if max(arrived, len(content)) > MAX_BYTES:  # what follows the end of a compressed text counts as well
             return None
     return bytes(content)
 

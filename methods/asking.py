@@ -250,7 +250,8 @@ class _Run:
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])
         if not read.flags:
-            self.kept.answered(row, question, texts[0])
+            letter = (read.parsed or {}).get("answer")
+            self.kept.answered(row, question, texts[0], wrong=letter is not None and letter != row.get("answer"))
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:

@@ -51,9 +51,8 @@ def report_runs(folders: "Sequence[Path]", *, as_json: bool, quiet: bool) -> Non
     from reelbench.methods.runs import RUNS_FILE
     from reelbench.registry import discovery
 
-    documents: list[dict[str, Any]] = [
-        read_json(folder / RUNS_FILE) for folder in folders if (folder / RUNS_FILE).is_file()
-    ]
+    folders = [folder for folder in folders if (folder / RUNS_FILE).is_file()]
+    documents: list[dict[str, Any]] = [read_json(folder / RUNS_FILE) for folder in folders]
     if quiet and not as_json:
         return
     if as_json:
