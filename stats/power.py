@@ -1,8 +1,8 @@
 """Power over videos: the chance to see a difference, the smallest difference, the videos needed; multiple comparisons.
 
 All rests on the standard error of a score over videos (`standard_error` of its bootstrap), which falls with the root of
-their number, and on the t test over videos, so that questions on one video are never taken for independent ones. From 30
-videos on, power is promised: in simulation it is met, or missed by at most 3 points (`perf/coverage.py`, and `make
+their number, and on the t test over videos, so that questions on one video are never taken for independent ones. From
+30 videos on, power is promised: in simulation it is met, or missed by at most 3 points (`perf/coverage.py`, and `make
 verification`, whose page has the one kind in which it is beaten by more). With 10 to 20 videos it is within 3 points in
 the middle of a scale and 3 to 6 off near its end; with 5 up to 20.
 
