@@ -129,7 +129,7 @@ def score_of(done, folder):
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(("uniform:8", spread(40, 8), range(6)), marks=pytest.mark.representative),
+        ("uniform:8", spread(40, 8), range(6)),
         ("uniform:32", spread(40, 32), range(6)),
         ("uniform:1", [0], [0]),
         ("window:0.5-2,4", [4, 8, 12, 16], [4, 5]),  # the short one ends at 0.75 s
