@@ -120,7 +120,7 @@ class StoredResult:
     @property
     def filed(self) -> Filed:
         """What decides which others it stands among."""
-        return Filed.of(self.key, self.folder, self.result, self.check.taken)
+        return Filed.of(self.key, self.folder, self.result, self.check)
 
 
 class _Given(NamedTuple):
@@ -255,6 +255,7 @@ def _check_one(given: _Given, known: KnownRows) -> Added:
 
 
 def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: Rejudged | None = None) -> Check:
+    answers = sorted(json.dumps([one.id, one.target], sort_keys=True) for one in verified.samples)
     return Check(
         ids=verified.ids,
         subset=verified.subset,
@@ -264,6 +265,7 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
         result_sha256=hashlib.sha256(document).hexdigest(),
         samples_sha256=str(verified.result.provenance.samples_sha256),
         calibration_sha256=_calibration(folder),
+        answers_sha256=hashlib.sha256("\n".join(answers).encode()).hexdigest(),
     )
 
 

@@ -167,6 +167,28 @@ def test_leaving_out_what_was_asked_or_how_it_is_scored_hides_nothing(kitchens, 
     assert row.group.differs == "36 of 36 answers changed"
 
 
+@pytest.mark.parametrize("hashed", [True, False])
+@pytest.mark.parametrize(
+    ("gold", "of", "why"), [("BCDA", 36, "36 of 36 answers changed"), ("ABCD", 1, "35 questions fewer")]
+)
+def test_the_honest_questions_hash_over_other_answers_takes_no_place(
+    hashed, gold, of, why, *, kitchens, files, tmp_path
+):
+    """Nobody here has the data; a stranger's answers are all right, by his own references or on one question."""
+    honest = kitchens("held/one", "2026-03-02", gold="ABCD", right=30)
+    files(honest)
+    evil = kitchens("evil/one", "2026-03-03", gold=gold, of=of)
+    document, asked = (json.loads((run / "result.json").read_text()) for run in (evil, honest))
+    document["benchmark"]["questions_sha256"] = asked["benchmark"]["questions_sha256"] if hashed else None
+    (evil / "result.json").write_text(json.dumps(document))
+    assert files(evil, "evil").outcome == "added"
+    made = board.make(tmp_path / "store", published=False)
+    apart = {entry.model: entry.group.differs for entry in made.entries}
+    assert apart == {"held/one": None, "evil/one": why}
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert headline_of(tmp_path / "store").startswith("held/one is the only ranked model")
+
+
 def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kitchens, files, tmp_path):
     path = tmp_path / "store"
     files(kitchens("evil/one", "2026-03-01", gold="BCDA"), "evil")
@@ -188,7 +210,7 @@ def kitchens(tmp_path, monkeypatch):
     import reelbench
     from reelbench.registry import discovery
 
-    def run(model, date, gold):
+    def run(model, date, gold, right=36, of=36):
         folder = tmp_path / "kitchen"
         folder.mkdir()
         (folder / "benchmark.yaml").write_text(
@@ -204,12 +226,14 @@ def kitchens(tmp_path, monkeypatch):
                 "choices": choices,
                 "gold": gold[n % 4],
             }
-            for n in range(36)
+            for n in range(of)
         ]
         (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         monkeypatch.setattr(discovery, "_registry", None)
         scored = reelbench.score(
-            str(folder), [{"id": row["qid"], "prediction": row["gold"]} for row in rows], model=model
+            str(folder),
+            [{"id": row["qid"], "prediction": row["gold"] if n < right else "none"} for n, row in enumerate(rows)],
+            model=model,
         )
         out = tmp_path / "runs" / model
         scored.save(out)
