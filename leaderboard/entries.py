@@ -8,6 +8,7 @@ table and a ranking of its own.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,11 +69,14 @@ class RankingGroup:
 
     @property
     def id(self) -> str:
-        """A name for links and columns, unique to the group."""
+        """A name for links and columns, unique to the group: of other parts with a slash than judges' their digest."""
         start = (self.benchmark, f"v{self.version}", self.split, self.subset)
         how = (self.setting, self.protocol, self.data and f"data {self.data}", *self._apart)
         parts = (*start, self.judge, self.prompts, *how)
-        return "/".join(part for part in parts if part)
+        odd = any("/" in part for part in (*start, self.prompts, *how) if part)
+        odd |= any("/" in judge and not HUB_ID.fullmatch(judge) for judge in (self.judge or "").split(", "))
+        digest = f"~{sha256(repr(parts).encode()).hexdigest()[:12]}" if odd else ""
+        return "/".join(part for part in parts if part) + digest
 
     @property
     def label(self) -> str:

@@ -411,6 +411,9 @@ def _file(
     with replaced(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
+        same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
+        if not same or result_files.as_text(result_files.read(aside)) != written:
+            raise MismatchError(f"{folder}: was changed while it was checked; add it again")
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 

@@ -158,3 +158,12 @@ def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbenc
     allowed = reelbench(*words)
     assert (allowed.returncode, allowed.stderr) == (0, "")
     assert reelbench("check", folder).returncode == 0
+
+
+def test_a_folder_that_is_named_like_a_task_is_not_asked_in_its_place(made, reelbench, tmp_path):
+    """In a stranger's folder: what is installed comes first, and the other is named by its path."""
+    (tmp_path / "rextime_mini").symlink_to(made("open"))
+    done = reelbench("review", "page", "rextime_mini", "--output", tmp_path / "page.html", cwd=tmp_path)
+    assert "12 questions" in done.stdout + done.stderr
+    done = reelbench("review", "page", "./rextime_mini", "--output", tmp_path / "own.html", cwd=tmp_path)
+    assert "3 questions" in done.stdout + done.stderr

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reelbench.cli import console, run_options
+from reelbench.cli import console, loggers, run_options
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
 from reelbench.cli.judging import takes_judge
@@ -82,7 +82,7 @@ def run(
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
-    context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
+    context.args = _seeded(loggers.checked(context.args), repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
     environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     environ |= {settings.LABEL.name: label} if label else {}
