@@ -167,3 +167,16 @@ def test_a_folder_that_is_named_like_a_task_is_not_asked_in_its_place(made, reel
     assert "12 questions" in done.stdout + done.stderr
     done = reelbench("review", "page", "./rextime_mini", "--output", tmp_path / "own.html", cwd=tmp_path)
     assert "3 questions" in done.stdout + done.stderr
+
+
+def test_no_words_of_a_folder_act_on_the_terminal_that_shows_them(made, reelbench):
+    folder = made("choice")
+    text = (folder / "benchmark.yaml").read_text(encoding="utf-8")
+    text = re.sub("(?m)^(title|summary|licence):.*\n", "", text)
+    evil = "".join(f'{key}: "\\e]0;pwn\\a\\e[2J\\u202e {key}"\n' for key in ("title", "summary", "licence"))
+    (folder / "benchmark.yaml").write_text(text + evil, encoding="utf-8")
+    for words in (["info", folder], ["list"], ["check", folder], ["info", folder, "--json"]):
+        done = reelbench(*words, env={"REELBENCH_BENCHMARKS": str(folder)})
+        assert done.returncode == 0, done.stderr
+        assert "pwn" in done.stdout or words[0] == "check"
+        assert not set("\x1b\a\u202e") & set(done.stdout + done.stderr)
