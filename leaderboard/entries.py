@@ -177,8 +177,9 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     about, note, account = result.model.about or About(), result.provenance.note, stored.check.account
     note = f"as stated by {account}: {note}" if note and account else note
     shown = standing(stored)
-    baseline = result.model.adapter == BASELINE_ADAPTER
-    human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
+    ours = account is None  # floors and people, against which others are read, are the maintainers'
+    baseline = ours and result.model.adapter == BASELINE_ADAPTER
+    human = (ours and result.model.adapter == PEOPLE_ADAPTER) or about.setting == "human"
     trained = spec.id in {name.lower() for name in about.trained_on or ()}
     frames, given = result.settings.frames, result.settings.frames_given
     if len(given) == 1 and not frames.startswith("uniform"):

@@ -39,7 +39,7 @@ class Filed(NamedTuple):
     @classmethod
     def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
         """Return it of a result."""
-        taken = _when(check, result.provenance.date)
+        taken = when(check, result.provenance.date)
         return cls(taken, key, folder, _with_rules(result.benchmark), result.data, check)
 
     @classmethod
@@ -48,7 +48,7 @@ class Filed(NamedTuple):
         try:
             found, check = read_json(folder / result_files.RESULT_FILE), read_check(folder / CHECK_FILE)
             about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            taken, key = _when(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            taken, key = when(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
             return cls(taken, key, folder, about, found.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
@@ -65,7 +65,7 @@ _LATER = datetime.max.replace(tzinfo=UTC)
 """When the board will have taken a result that an account hands in."""
 
 
-def _when(check: Check, date: str) -> tuple[datetime, datetime]:
+def when(check: Check, date: str) -> tuple[datetime, datetime]:
     """Return when a result was taken and its date, as they can be compared; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)

@@ -9,10 +9,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import withheld
+from reelbench.registry import datasheet_form
 from reelbench.registry.data import loading
 from reelbench.registry.media.mini import write_clip
 from reelbench.scoring import calibration_file
@@ -55,19 +58,22 @@ def rows_as(folder: Path, kind: str, path: str) -> None:
     spec.write_text(spec.read_text("utf-8").replace("rows.jsonl", f"rows.{kind}"), encoding="utf-8")
 
 
-def tries(  # noqa: C901, PLR0915 - one kind of file after the other
-    place: Path, server: JudgeServer, spec: str, paths: tuple[str, ...]
-) -> Iterator[Try]:
-    """Yield each kind of file, the path in it, and what writes that into a folder and returns what is typed then."""
-    llm = ("--llm", "m", "--llm-url", server.url, "--limit", 1)
-    result, out, store = place / "honest" / "00", place / "out", place / "store"
-    private = place / "private"
-    mini = [{"id": row["id"], "prediction": "A"} for row in loading.locate("rextime", "mini").read()]
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """What a stranger's folder is made from, and what is typed on it."""
 
-    def asked(folder: Path, frames: str = "uniform:1") -> Commands:
-        return [["ask", folder, *llm, "--frames", frames, "--output", out / "asked"], ["check", folder]]
+    place: Path
+    url: str
+    spec: str
 
-    def filed(folder: Path) -> Commands:
+    def asked(self, folder: Path, frames: str = "uniform:1") -> Commands:
+        """Ask about it, and check it."""
+        words = ["--llm", "m", "--llm-url", self.url, "--limit", 1, "--frames", frames]
+        return [["ask", folder, *words, "--output", self.place / "out" / "asked"], ["check", folder]]
+
+    def filed(self, folder: Path) -> Commands:
+        """Check it as a result, file it as one's own, and show it."""
+        out, store = self.place / "out", self.place / "store"
         return [
             ["leaderboard", "check", folder],
             ["leaderboard", "add", folder, "--store", store, "--as-maintainer"],
@@ -75,108 +81,82 @@ def tries(  # noqa: C901, PLR0915 - one kind of file after the other
             ["view", folder, "--out", out / "page"],
         ]
 
-    def stated(folder: Path, change: Callable[[dict[str, Any]], object]) -> Commands:
+    def copied(self, folder: Path) -> Path:
+        """Make it an honest result."""
         shutil.rmtree(folder)
-        shutil.copytree(result, folder)
-        document = json.loads((folder / "result.json").read_text("utf-8"))
-        change(document)
-        (folder / "result.json").write_text(json.dumps(document), encoding="utf-8")
-        return filed(folder)
+        return shutil.copytree(self.place / "honest" / "00", folder)
 
-    def rows(kind: str, path: str) -> Callable[[Path], Commands]:
-        return lambda folder: rows_as(folder, kind, path) or asked(folder)
+    def rows(self, kind: str, path: str, folder: Path) -> Commands:
+        """Rows whose videos are elsewhere."""
+        rows_as(folder, kind, path)
+        return self.asked(folder)
 
-    def defaults(path: str) -> Callable[[Path], Commands]:
-        def write(folder: Path) -> Commands:
-            quoted = json.dumps(path)
-            keys = "".join(f"{key} = {quoted}\n" for key in ("status-file", "output", "data", "references"))
-            text = f'[score]\n{keys}["leaderboard.check"]\nmarkdown = {quoted}\n'
-            (folder / "reelbench.toml").write_text(text.replace('["leaderboard.check"]', "[leaderboard.check]"))
-            (folder / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in mini))
-            return [["score", "rextime_mini", "--predictions", "p.jsonl", "--output", out / "scored"]]
+    def defaults(self, path: str, folder: Path) -> Commands:
+        """Defaults by which a command writes and reads elsewhere."""
+        quoted = json.dumps(path)
+        keys = "".join(f"{key} = {quoted}\n" for key in ("status-file", "output", "data", "references"))
+        (folder / "reelbench.toml").write_text(f"[score]\n{keys}[leaderboard.check]\nmarkdown = {quoted}\n")
+        rows = loading.locate("rextime", "mini").read()
+        (folder / "p.jsonl").write_text(
+            "".join(f"{json.dumps({'id': row['id'], 'prediction': 'A'})}\n" for row in rows)
+        )
+        return [["score", "rextime_mini", "--predictions", "p.jsonl", "--output", self.place / "out" / "scored"]]
 
-        return write
+    def predictions(self, path: str, folder: Path) -> Commands:
+        """Answers that are paths."""
+        lines = [{"id": f"q{n:02}", "prediction": path, "video": path, "frames": [path]} for n in range(36)]
+        (folder / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        out = self.place / "out" / "scored"
+        scored = ["score", folder, "--predictions", folder / "p.jsonl", "--output", out, "--model", "a/b"]
+        return [scored, *self.filed(out)]
 
-    def predictions(path: str) -> Callable[[Path], Commands]:
-        def write(folder: Path) -> Commands:
-            lines = [{"id": f"q{n:02}", "prediction": path, "video": path, "frames": [path]} for n in range(36)]
-            (folder / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-            scored = [
-                "score",
-                folder,
-                "--predictions",
-                folder / "p.jsonl",
-                "--output",
-                out / "scored",
-                "--model",
-                "a/b",
-            ]
-            return [scored, *filed(out / "scored")]
+    def samples(self, path: str, folder: Path) -> Commands:
+        """Samples whose videos are elsewhere."""
+        file = self.copied(folder) / "samples.jsonl"
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        text = "".join(json.dumps(line | {"video": path, "frame_timestamps": [0.0]}) + "\n" for line in lines)
+        file.write_text(text, encoding="utf-8")
+        return self.filed(folder)
 
-        return write
+    def stated(self, part: str, key: str, path: str, folder: Path) -> Commands:
+        """A result that is named by a path, or says that its rows lie there."""
+        file = self.copied(folder) / "result.json"
+        document = json.loads(file.read_text("utf-8"))
+        holder = document[part] if part == "model" else document["benchmark"][part]
+        holder[key] = path
+        file.write_text(json.dumps(document), encoding="utf-8")
+        return self.filed(folder)
 
-    def samples(path: str) -> Callable[[Path], Commands]:
-        def write(folder: Path) -> Commands:
-            shutil.rmtree(folder)
-            shutil.copytree(result, folder)
-            lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
-            text = "".join(json.dumps(line | {"video": path, "frame_timestamps": [0.0]}) + "\n" for line in lines)
-            (folder / "samples.jsonl").write_text(text, encoding="utf-8")
-            return filed(folder)
+    def of_result(self, name: str, way: str, folder: Path) -> Commands:
+        """A file of a result, or of what lies beside results, that is a link."""
+        linked(self.copied(folder), name, way, "secret.txt")
+        return self.filed(folder)
 
-        return write
+    def of_benchmark(self, name: str, way: str, folder: Path) -> Commands:
+        """A file of a benchmark that is a link: its rows, its datasheet, a prompt, its judge's prompts."""
+        linked(folder, name, way, "rows.jsonl" if name == "rows.jsonl" else "secret.txt")
+        named = {"ask.txt": "prompt: ask.txt\n", "judged/score.txt": "judge: {prompts: judged, scale: [0, 5]}\n"}
+        text = self.spec.replace("options: choices, ", "").replace("choice", "open") if "/" in name else self.spec
+        (folder / "benchmark.yaml").write_text(text + named.get(name, ""), encoding="utf-8")
+        card = ["cards", "render", folder, "--out", self.place / "out" / "card"]
+        return [*self.asked(folder, "none"), card]
 
-    def link(name: str, way: str, target: str, typed: Callable[[Path], Commands]) -> Callable[[Path], Commands]:
-        return lambda folder: linked(folder, name, way, target) or typed(folder)
 
-    def of_result(name: str, way: str, target: str) -> Callable[[Path], Commands]:
-        def write(folder: Path) -> Commands:
-            shutil.rmtree(folder)
-            shutil.copytree(result, folder)
-            linked(folder, name, way, target)
-            return filed(folder)
-
-        return write
-
-    for path in (*paths, f"{private}/clip0.mp4", "up/clip0.mp4"):
+def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
+    """Yield each kind of file, the path in it, and what writes that into a folder and returns what is typed then."""
+    for path in (*paths, f"{stranger.place}/private/clip0.mp4", "up/clip0.mp4"):
         for kind in ("jsonl", "csv", "parquet", "xlsx"):
-            yield f"rows.{kind}", path, rows(kind, path)
-        yield "reelbench.toml", path, defaults(path)
-        yield "predictions", path, predictions(path)
-        yield "samples.jsonl", path, samples(path)
-        for key in ("id", "revision"):
-            yield (
-                "result.json",
-                f"model.{key}: {path}",
-                lambda at, key=key, path=path: stated(at, lambda of: of["model"].update({key: path})),
-            )
-        yield (
-            "result.json",
-            f"source: {path}",
-            lambda at, path=path: stated(at, lambda of: of["benchmark"]["source"].update(location=path)),
-        )
+            yield f"rows.{kind}", path, partial(stranger.rows, kind, path)
+        yield "reelbench.toml", path, partial(stranger.defaults, path)
+        yield "predictions", path, partial(stranger.predictions, path)
+        yield "samples.jsonl", path, partial(stranger.samples, path)
+        for part, key in (("model", "id"), ("model", "revision"), ("source", "location")):
+            yield "result.json", f"{part}.{key}: {path}", partial(stranger.stated, part, key, path)
     for way in LINKS:
-        for name in ("samples.jsonl", "result.json", "check.json", calibration_file.FILE):
-            yield f"{name}, a link", way, of_result(name, way, "secret.txt")
-        for name in withheld.OWN:
-            yield f"{name}, a link", way, of_result(name, way, "secret.txt")
-        yield "rows, a link", way, link("rows.jsonl", way, "rows.jsonl", asked)
-        yield (
-            "datasheet.md, a link",
-            way,
-            link("datasheet.md", way, "secret.txt", lambda at: [["cards", "render", at, "--out", out / "card"]]),
-        )
-        for name, key in (
-            ("ask.txt", "prompt: ask.txt\n"),
-            ("judged/score.txt", "judge: {prompts: judged, scale: [0, 5]}\n"),
-        ):
-
-            def prompt(folder: Path, key: str = key) -> Commands:
-                text = spec if key.startswith("prompt") else spec.replace("kind: choice", "kind: open")
-                (folder / "benchmark.yaml").write_text(text.replace("options: choices, ", "") + key, encoding="utf-8")
-                return asked(folder, "none")
-
-            yield f"{name}, a link", way, link(name, way, "secret.txt", prompt)
+        for name in ("samples.jsonl", "result.json", "check.json", calibration_file.FILE, *withheld.OWN):
+            yield f"{name}, a link", way, partial(stranger.of_result, name, way)
+        for name in ("rows.jsonl", datasheet_form.FILE, "ask.txt", "judged/score.txt"):
+            yield f"{name}, a link", way, partial(stranger.of_benchmark, name, way)
 
 
 def attack(place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tuple[str, ...], counted: Any) -> None:  # noqa: ANN401 - the counts of a kind
@@ -193,7 +173,7 @@ def attack(place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tup
 
     before = owned()
     with closing(Forks(place)) as forks, JudgeServer(lambda _: Answer("A")) as server:
-        for kind, path, write in tries(place, server, spec, paths):
+        for kind, path, write in tries(Stranger(place, server.url, spec), paths):
             for name in ("stranger", "out", "store"):
                 shutil.rmtree(place / name, ignore_errors=True)
             folder, asked = benchmark(place / "stranger"), len(server.calls)
