@@ -496,6 +496,8 @@ def refusal_of(folder: Path, error: Exception) -> str:
     """Return in a line what is wrong with a result's folder."""
     if isinstance(error, ReelbenchError):
         return str(error) if str(folder) in str(error) else f"{folder}: {error}"
+    if isinstance(error, OSError):
+        return f"{folder}: can't be read, or filed ({first_line(error)}); what was there stays"
     return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
 
 

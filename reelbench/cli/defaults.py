@@ -11,6 +11,7 @@ says that it may (`option_groups.Kind`).
     out = "site"                # a path: in the user's file only
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -94,7 +95,9 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
-                given.setdefault(parameter.name or "", Default(entry.value, file))
+                value = entry.value  # no shell makes `~` the user's home here
+                at_home = isinstance(value, str) and value.startswith("~/")
+                given.setdefault(parameter.name or "", Default(os.path.expanduser(value) if at_home else value, file))  # noqa: PTH111
     return Defaults(given, tuple(untrusted))
 
 
