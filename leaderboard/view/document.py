@@ -1,6 +1,5 @@
 """The page as data: runs, what tells them apart, their differences, and every item."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.registry.values import as_text
 from reelbench.scoring import comparison, result_files, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
@@ -170,11 +170,7 @@ def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
     if not names and "model.id" not in apart:
         names = list(apart)
     named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
-    return ", ".join(f"{name} {_text(value)}" for name, value in named if value is not None)
-
-
-def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ", ".join(f"{name} {as_text(value)}" for name, value in named if value is not None)
 
 
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
@@ -253,7 +249,7 @@ def _items(
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     score = right_answers.score_of(run.spec, sample)
-    raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
+    raw = "" if sample.prediction is None else as_text(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
     answer_text = raw if words is None else words
@@ -275,7 +271,3 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}
     return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
-
-
-def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
