@@ -1,7 +1,7 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -151,7 +151,9 @@ def _made(
     all_kept = [*kept, *(row.stored for row in as_published if row.stored is not None)]
     declared = [(one.filed, one.benchmark) for one in all_kept if one.benchmark is not None]
     specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
-    check_chosen(rows, common)
+    there = {row.key for row in rows if row.stored is not None}
+    if strangers := [key for key in common if key not in there]:
+        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
@@ -356,10 +358,3 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
 
 _SHARE = 0.9
 """Share of a table's videos that a run must have had to say on which all are compared."""
-
-
-def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
-    """Raise InputError where a key is not a run's."""
-    there = {row.key for row in rows if row.stored is not None}
-    if strangers := [key for key in chosen if key not in there]:
-        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")

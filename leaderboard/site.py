@@ -263,7 +263,13 @@ def units() -> dict[str, dict[str, Any]]:
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return a benchmark's entry for a page: title, metrics, facets."""
+    """Return a benchmark's entry for a page: title, metrics, facets.
+
+    `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its scale, if any.
+    """
+    made = spec.primary.aggregate
+    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
+    means = [spec.metric(name).aggregate for name in parts]
     return {
         "id": spec.id,
         "title": spec.title,
@@ -273,7 +279,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
-        "per_item": _per_item(spec),
+        "per_item": [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
             {
@@ -285,14 +291,6 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
             for facet in cognitive_profile.facets(spec)
         ],
     }
-
-
-def _per_item(spec: BenchmarkSpec) -> list[tuple[str, float]]:
-    """Return the columns of a sample's scores whose mean is its primary metric, each with its scale; or none."""
-    made = spec.primary.aggregate
-    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
-    means = [spec.metric(name).aggregate for name in parts]
-    return [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)]
 
 
 def _metric(metric: Metric) -> dict[str, Any]:

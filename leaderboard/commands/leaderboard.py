@@ -134,7 +134,7 @@ def add(
     _tell_unjudged(done)
     if as_json:
         console.write_json({"results": [one.as_json() for one in done]})
-    _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
+    _refuse([one.why for one in done if one.outcome == "refused"], len(done))
 
 
 def _tell_unjudged(done: "list[Added]") -> None:
@@ -349,7 +349,7 @@ def check(
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
-    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
+    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked))
     if not as_json:
         console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
 
@@ -491,8 +491,8 @@ def _tell_left_out(key: str, why: str) -> None:
     console.note(f"left out: {key}: {why}")
 
 
-def _refuse(reasons: list[str], of: int, error: type[Exception]) -> None:
+def _refuse(reasons: list[str], of: int) -> None:
     for reason in reasons[1:_SHOWN]:
         console.note(f"refused: {reason}")
     if reasons:
-        raise error(f"refused {len(reasons)} of {of}: {reasons[0]}")
+        raise InputError(f"refused {len(reasons)} of {of}: {reasons[0]}")

@@ -14,7 +14,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.registry.spec import Mean
 from reelbench.registry.values import as_text
 from reelbench.scoring import comparison, result_files, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
@@ -91,7 +91,12 @@ def document(
         "version": runs[0].result.benchmark.version,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
-        "scored": _scored_columns(spec),
+        # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
+        "scored": {
+            mean.column: (metric.title, metric.unit, mean.scale)
+            for metric in reversed(spec.metrics)
+            if isinstance(mean := metric.aggregate, Mean)
+        },
         "asked": sum("question" in item for item in items),
         "apart": apart,
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
@@ -135,15 +140,6 @@ def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     if not (found := [name for name in ids if is_wanted(name)]):
         raise InputError(f"--only {only}: none of {len(ids)} questions is")
     return found
-
-
-def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
-    """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
-    return {
-        mean.column: (metric.title, metric.unit, mean.scale)
-        for metric in reversed(spec.metrics)
-        if isinstance(mean := metric.aggregate, Mean)
-    }
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------

@@ -71,7 +71,8 @@ def write(
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
     with replaced(out) as aside:
         made = document(runs, aside, pictures, show, only)
-        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
+        models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {models}", site.line_by_line(made)))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
 
@@ -95,7 +96,3 @@ def html(title: str, data: str) -> str:
         kind=_KIND,
         skip="sample",
     )
-
-
-def _title(runs: Sequence[ViewedRun]) -> str:
-    return " and ".join(dict.fromkeys(run.result.model.id for run in runs))
