@@ -1,19 +1,19 @@
 """The models of a table against each other: one paired test for each pair, all counted at once (`rules.md`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
+from reelbench.scoring.aggregation import Resampled
 from reelbench.scoring.value_bounds import with_unscored_at
 from reelbench.stats import intervals, power
 from reelbench.stats.intervals import PairedTest
@@ -23,22 +23,12 @@ MOST_COMPARED = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Draws:
-    """A run's primary metric on its items, resampled over videos."""
+class _Run:
+    """A run's primary metric with unscored items at the scale's lowest and at its highest; one where all are scored."""
 
     ids: tuple[str, ...]
-    value: float | None
-    draws: NDArray[np.float64] | None
-    videos: int
-    runs: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """A run with each unscored item at the scale's lowest and at its highest; the same where all are scored."""
-
-    lowest: _Draws
-    highest: _Draws
+    lowest: Resampled
+    highest: Resampled
 
 
 class PairedDifference(NamedTuple):
@@ -110,7 +100,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
             pairs[pair] = PairedDifference(by, p, interval, one)
     return Noise(
         power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
-        _smallest([run.lowest for run in runs.values()]),
+        _smallest(runs.values()),
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),
     )
@@ -123,26 +113,25 @@ def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -
         for sample in ranked_samples(entry.stored)
         if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
     ]
-    ids = tuple(sorted(sample.id for sample in counted))
-
-    def draws(end: Literal["lowest", "highest"]) -> _Draws:
-        metric = aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, counted))
-        return _Draws(ids, metric.value, metric.draws, metric.videos, metric.runs)
-
-    lowest = draws("lowest")
-    return _Run(lowest, draws("highest") if any(map(is_left_out, counted)) else lowest)
+    ends: tuple[Literal["lowest", "highest"], ...] = ("lowest", "highest")
+    drawn = [
+        aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, counted))
+        for end in (ends if any(map(is_left_out, counted)) else ends[:1])
+    ]
+    return _Run(tuple(sorted(sample.id for sample in counted)), drawn[0], drawn[-1])
 
 
 def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple[_Run, _Run]) -> list[PairedTest]:
     """Return the test at either end of what is unscored, on the items that both have; none of too few videos."""
-    if runs[0].lowest.ids != runs[1].lowest.ids:
-        shared = set(runs[0].lowest.ids) & set(runs[1].lowest.ids)
+    if runs[0].ids != runs[1].ids:
+        shared = set(runs[0].ids) & set(runs[1].ids)
         if not shared:
             return []
         runs = _run(spec, rows[0], shared), _run(spec, rows[1], shared)
     a, b = runs
+    unsure = a.lowest is not a.highest or b.lowest is not b.highest
     tests = []
-    for ours, theirs in {(a.lowest, b.highest), (a.highest, b.lowest)}:
+    for ours, theirs in ((a.lowest, b.highest), *([(a.highest, b.lowest)] if unsure else [])):
         by = _by(ours, theirs)
         if by is None or ours.draws is None or theirs.draws is None:
             return []
@@ -150,15 +139,16 @@ def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple
     return [test for test in tests if test is not None] if None not in tests else []
 
 
-def _by(a: _Draws, b: _Draws) -> float | None:
+def _by(a: Resampled, b: Resampled) -> float | None:
     return None if a.value is None or b.value is None else a.value - b.value
 
 
-def _smallest(runs: Sequence[_Draws]) -> float | None:
+def _smallest(runs: Iterable[_Run]) -> float | None:
     pilots = [
         (intervals.standard_error(draws[~np.isnan(draws)], a.videos), a.videos)
-        for a, b in combinations(runs, 2)
-        if a.ids == b.ids and a.videos > 1 and a.draws is not None and b.draws is not None
+        for one, other in combinations(runs, 2)
+        for a, b in [(one.lowest, other.lowest)]
+        if one.ids == other.ids and a.videos > 1 and a.draws is not None and b.draws is not None
         for draws in [a.draws - b.draws]
     ]
     if not pilots:

@@ -214,7 +214,16 @@ class _Upload:
     def look(self) -> Head:
         """Write what the repository should hold -> what it is now; InputError where it can't be brought to that."""
         repository, create_pr = self.repository, self.options.create_pr
-        self._stage()
+        self.folder.mkdir(parents=True)
+        if self.what == "results":
+            self._stage_results()
+        elif self.what == "site":
+            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
+            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
+            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+        else:
+            self._asset("README.md", "webhook_readme.md")
+            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
@@ -273,19 +282,6 @@ class _Upload:
                 )
             done, url = ("pull request" if create_pr else "committed"), url if revision else committed
         return Published(repository.id, repository.kind, done, url)
-
-    def _stage(self) -> None:
-        """Write what the repository should hold to the folder."""
-        self.folder.mkdir(parents=True)
-        if self.what == "results":
-            self._stage_results()
-        elif self.what == "site":
-            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
-            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
-        else:
-            self._asset("README.md", "webhook_readme.md")
-            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
 
     def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
         text = page_asset(asset, _ASSETS)
