@@ -191,7 +191,9 @@ def ranked_board(
     for entry in rows:
         by_group[entry.group].append(entry)
     apart = {
-        group: _own_spec(members[0]) or specs[group.benchmark] for group, members in by_group.items() if group.differs
+        group: (members[0].stored and members[0].stored.benchmark) or specs[group.benchmark]
+        for group, members in by_group.items()
+        if group.differs
     }
     ranks: dict[str, int] = {}
     noise: dict[RankingGroup, Noise] = {}
@@ -265,17 +267,14 @@ def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     return spelled
 
 
-def _own_spec(row: BoardEntry) -> BenchmarkSpec | None:
-    return row.stored and row.stored.benchmark
-
-
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
     """Return each run's primary score without frames: that of the same model, asked in the same way."""
     without: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in rows:
-        score = metric_value(row.metrics, (_own_spec(row) or specs[row.group.benchmark]).primary.name)
+        spec = (row.stored and row.stored.benchmark) or specs[row.group.benchmark]
+        score = metric_value(row.metrics, spec.primary.name)
         if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
             without.setdefault((models[row.key], row.group), score)
     return {
