@@ -35,7 +35,6 @@ _STRINGS = {  # by their quote; one that never ends takes the rest of the text
     '"': r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|(?P<double>\\?\Z))",
     "'": r"(?<=[\[{(,:\s])'[^'\\]*(?:\\.[^'\\]*)*(?:'|(?P<single>\\?\Z))",
 }
-_FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
 
@@ -114,13 +113,6 @@ _LONGEST_REFUSAL = 400  # characters: what goes on at length said something afte
 def is_refusal(text: str) -> bool:
     """Whether a reply in words is nothing but a refusal ("I'm sorry, but I can't assist with that."), in English."""
     return len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text.strip()) is not None
-
-
-def unfenced(text: str) -> str:
-    """Return the content between fences, where a text is fenced as a whole."""
-    text = text.strip().removeprefix("\ufeff").strip()
-    fenced = _FENCE.fullmatch(text)
-    return fenced.group(1).strip() if fenced else text
 
 
 def dictionary(text: str) -> dict[Any, Any] | None:

@@ -284,11 +284,6 @@ class Counts(Record):
         default=0, description="Items that the tags leave out, where tags were given."
     )
 
-    @property
-    def unread_share(self) -> float:
-        """Share of the items, 0 to 1, whose answer could not be read."""
-        return self.parse_failed / self.items if self.items else 0.0
-
 
 class AskedRecord(Record):
     """How a run of `ask` came by its answers: how many were asked for, how many were kept, and who gave them."""

@@ -126,10 +126,9 @@ ALL: tuple[Setting, ...] = tuple(value for value in tuple(globals().values()) if
 """In the order above; beside them each benchmark has `data(its id)`."""
 
 
-def first(*names: str) -> str | None:
-    """Return the value of the first of these variables that has one, or None; KeyError for one not declared here."""
-    declared = {setting.name: setting for setting in ALL}
-    return next((value for name in names if (value := declared[name].get())), None)
+def first(*variables: Setting) -> str | None:
+    """Return the value of the first of these variables that has one, or None."""
+    return next((value for variable in variables if (value := variable.get())), None)
 
 
 def data(benchmark: str) -> Setting:

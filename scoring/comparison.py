@@ -7,18 +7,23 @@ trust where the two differ.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
 from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.reasons import EXCUSED
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.registry.text_tables import Table
-from reelbench.scoring import aggregation, metric_table
+from reelbench.scoring import aggregation, metric_table, value_bounds
+from reelbench.scoring.aggregation import Resampled
+from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
+from reelbench.stats.intervals import PairedTest
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
@@ -78,12 +83,15 @@ class Comparison:
         only_a: Items that only a answered.
         only_b: Items that only b answered.
         metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not here.
+        unscored: Items without a score of one of the two, so few that a board ranks both: p and interval of the main
+            metric hold with each of them at the scale's lowest and at its highest, as on the board.
     """
 
     both: int
     only_a: int
     only_b: int
     metrics: dict[str, Difference]
+    unscored: int = 0
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -104,6 +112,9 @@ class Comparison:
         if self.only_a or self.only_b:
             by_a = number_of(self.only_a, "item")
             below.append(f"left out: {by_a} that only a answered, {self.only_b} that only b answered")
+        if self.unscored:
+            lacking = number_of(self.unscored, "item")
+            below.append(f"p and interval of the main metric hold whatever the {lacking} without a score would be")
         return Table(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
 
 
@@ -147,12 +158,84 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
         difference = None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
         if difference is not None:
             metrics[metric.name] = difference
+    lacking: set[str] = set()
+    sides = samples_a, samples_b
+    if (main := metrics.get(spec.primary.name)) is not None and all(map(_few_left_out, sides)):
+        shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
+        lacking = {sample.id for side in sides for sample in side if sample.id in shared and is_left_out(sample)}
+        if lacking:
+            tests = tests_at_both_ends(*(at_both_ends(spec, samples, shared) for samples in sides))
+            metrics[spec.primary.name] = replace(main, p=p_of(tests), ci95=interval_of(tests, 0.05))
     return Comparison(
         both=len(a),
         only_a=len(ids_a - ids_b),
         only_b=len(ids_b - ids_a),
         metrics=metrics,
+        unscored=len(lacking),
     )
+
+
+def _few_left_out(samples: Sequence[Sample]) -> bool:
+    items = sum(sample.reason not in EXCUSED for sample in samples)
+    return sum(map(is_left_out, samples)) <= value_bounds.MOST_UNSCORED * items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtBothEnds:
+    """A run's main metric, resampled over videos, with each item that lacks a score at the scale's ends.
+
+    Both are one where all items are scored; `ids` are those of the items.
+    """
+
+    ids: tuple[str, ...]
+    lowest: Resampled
+    highest: Resampled
+
+
+def at_both_ends(spec: BenchmarkSpec, samples: Iterable[Sample], only: Collection[str] | None = None) -> AtBothEnds:
+    """Resample a run's main metric on the items that are scored or could have been, or those of `only`."""
+    counted = [
+        sample
+        for sample in samples
+        if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
+    ]
+
+    def drawn(end: Literal["lowest", "highest"]) -> Resampled:
+        filled = value_bounds.with_unscored_at(end, spec, spec.primary, counted)
+        return aggregation.resampled(spec, spec.primary, filled)
+
+    lowest = drawn("lowest")
+    highest = drawn("highest") if any(map(is_left_out, counted)) else lowest
+    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
+
+
+def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
+    """Test two runs on the same items at either end of what is unscored; none of too few videos."""
+    ends = [(a.lowest, b.highest), (a.highest, b.lowest)]
+    if a.lowest is a.highest and b.lowest is b.highest:
+        ends.pop()
+    tests: list[PairedTest] = []
+    for ours, theirs in ends:
+        if ours.value is None or theirs.value is None or ours.draws is None or theirs.draws is None:
+            return []
+        by = ours.value - theirs.value
+        test = intervals.paired_test(by, ours.draws - theirs.draws, ours.videos, ours.runs, theirs.runs)
+        if test is None:
+            return []
+        tests.append(test)
+    return tests
+
+
+def p_of(tests: Sequence[PairedTest]) -> float | None:
+    """Return the p of tests at both ends: the larger one, and 1 where the sign hangs on what is unscored."""
+    unsure = len({test.difference > 0 for test in tests}) > 1
+    return 1.0 if unsure else max((test.p for test in tests), default=None)
+
+
+def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float] | None:
+    """Return the interval of tests at both ends at a level, from the one's low end to the other's high end."""
+    ends = [test.interval(level) for test in tests]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
 def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:

@@ -14,6 +14,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import JudgeEstimate, budget_of, price_of, takes_judge
 from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
+from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.registry.home import home
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from reelbench.registry.workers import Workers
 
 app = App("Verify results, build the leaderboard's page, publish.")
-_board = partial(option, "leaderboard")
+_board = partial(board_option, "board")
 
 NumberOfWorkers = Annotated[int | None, _board("--workers")]
 Common = Annotated[list[str] | None, _board("--common")]
@@ -58,13 +59,12 @@ def rejudge_options(
     """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
         return None
-    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.rejudge import Rejudge
 
-    options = JudgeOptions(
-        model="of the result",
-        url=judge_url or default_url(),
-        api_key=default_api_key(),
+    options = JudgeOptions.named(
+        "of the result",
+        url=judge_url,
         concurrency=judge_concurrency,
         prompts=judge_prompts,
         **budget_of("--judge-budget", judge_budget),
@@ -275,7 +275,7 @@ def import_hub(
 def build(
     *,
     store: Store,
-    out: Annotated[Path, option("leaderboard_build", "--out")],
+    out: Annotated[Path, board_option("build", "--out")],
     published: Annotated[bool, _board("--published/--no-published")] = True,
     common: Common = None,
     as_json: Json = False,
@@ -358,7 +358,7 @@ def publish(
     *,
     store: Store,
     repo: Annotated[str | None, _board("--repo")] = None,
-    dataset: Annotated[str | None, option("leaderboard_publish", "--dataset")] = None,
+    dataset: Annotated[str | None, board_option("publish", "--dataset")] = None,
     create_pr: Annotated[bool, _board("--create-pr")] = False,
     webhook: Annotated[str | None, _board("--webhook")] = None,
     install: Annotated[str | None, _board("--install")] = None,
@@ -380,7 +380,7 @@ def publish(
 @app.command()
 def webhook(
     *,
-    dataset: Annotated[str, option("leaderboard_webhook", "--dataset")],
+    dataset: Annotated[str, board_option("webhook", "--dataset")],
     host: Annotated[str, _board("--host")] = "0.0.0.0",  # noqa: S104 - it is to be reached
     port: Annotated[int, _board("--port")] = 7860,
 ) -> None:
@@ -404,9 +404,9 @@ def webhook(
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,
-    out: Annotated[Path, option("leaderboard_export", "--out")],
-    style: Annotated[Literal["eval-results", "eee"], option("leaderboard_export", "--format")],
-    dataset: Annotated[list[str] | None, option("leaderboard_export", "--dataset")] = None,
+    out: Annotated[Path, board_option("export", "--out")],
+    style: Annotated[Literal["eval-results", "eee"], board_option("export", "--format")],
+    dataset: Annotated[list[str] | None, board_option("export", "--dataset")] = None,
     organization: Annotated[str | None, _board("--organization")] = None,
     relationship: Annotated[str, _board("--relationship")] = "other",
 ) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import option, reports_status
+from reelbench.cli.option_groups import reports_status
+from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError
 
 
@@ -16,9 +17,9 @@ def view(
         list[Path], typer.Argument(metavar="RUN…", help="Folders with results, or result.json files; the first is A.")
     ],
     *,
-    out: Annotated[Path | None, option("view", "--out")] = None,
-    pictures: Annotated[int, option("view", "--pictures")] = 2000,
-    only: Annotated[str | None, option("view", "--only")] = None,
+    out: Annotated[Path | None, board_option("view", "--out")] = None,
+    pictures: Annotated[int, board_option("view", "--pictures")] = 2000,
+    only: Annotated[str | None, board_option("view", "--only")] = None,
 ) -> None:
     """Make a page of a run, or of several side by side.
 

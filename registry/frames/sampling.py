@@ -315,11 +315,6 @@ def _count(spec: str, text: str) -> int:
     return int(text)
 
 
-def time_mark(seconds: float, word: str) -> str:
-    """Return the mark before a picture that is on screen at a time, as models that read times are taught it."""
-    return f"<{seconds:.1f} {word}>"
-
-
 def _option(spec: str, option: str, fields: dict[str, object], given: dict[str, str]) -> None:
     name, _, value = option.partition("=")
     name_of = {"max": "frames", "as": "form"}.get(name, name if name in {"size", "audio", "times", "subs"} else None)

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal
 
-from reelbench.judges.judge_run import Live
+from reelbench.judges.judge_run import LiveJudge
 from reelbench.registry import decoding, rows, settings
 from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
@@ -76,7 +76,7 @@ class LmmsTask:
         self.data = {task.name: RowsOnDisk(task.name) for task in spec.tasks}
         self._libraries: dict[str, Library] = {}
         self._frames = frames.Frames()
-        self._judge = Live(spec)
+        self._judge = LiveJudge(spec)
         self._translations: Translations | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
@@ -142,7 +142,7 @@ class LmmsTask:
 
         Where that leaves nothing to ask, the task can't be run, and its data's `problem` says why.
         """
-        self._judge = Live(self.spec)  # each run's own: another run may name another judge
+        self._judge = LiveJudge(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
         data.problem = self._lacking(data.task, dataset)
         split = dataset[0]["split"]

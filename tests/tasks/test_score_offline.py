@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reelbench import registry
-from reelbench.registry.data.loading import mini_folder, upstream_split
+from reelbench.registry.data.loading import upstream_split
 from tests import lmms_runs
 
 SPECS = registry.specs()
@@ -70,7 +70,7 @@ def test_a_run_is_scored_without_its_rows(spec, tmp_path, network_asked, reelben
 @each_benchmark
 @pytest.mark.parametrize("references", [True, False])
 def test_files_are_scored_against_what_is_here(spec, references, tmp_path, network_asked, reelbench):
-    own = ("--references", mini_folder(spec) / MINI_FILES[spec.id]) if references else ()
+    own = ("--references", spec.folder / "mini" / MINI_FILES[spec.id]) if references else ()
     file = predictions(tmp_path / "predictions.json", spec)
     done = reelbench(
         "score", spec.id, "--predictions", file, *own, "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
