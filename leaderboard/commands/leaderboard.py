@@ -108,9 +108,8 @@ def add(
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
-        console.note(
-            ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
-        )
+        counted = sorted(Counter(one.outcome for one in done).items())
+        console.note(", ".join(f"{number} {outcome}" for outcome, number in counted))
     _tell_unjudged(done)
     if as_json:
         console.write_json({"results": [one.as_json() for one in done]})

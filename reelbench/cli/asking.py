@@ -131,11 +131,6 @@ class QuestionChoice:
     ids: "QuestionIds | None" = None
     earlier: "EarlierResult | None" = None
 
-    @property
-    def anything(self) -> bool:
-        """Whether not simply all are meant."""
-        return self.ids is not None or self.earlier is not None
-
 
 def question_choice(
     *,
