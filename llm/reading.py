@@ -150,7 +150,14 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
         place = end
         if value is not None:
             values.append(value)
-    ending = _ending(text)
+    ends: Iterator[str] = iter(())
+    if text.endswith("```") and len(text) > len("```"):  # what the last fence holds ends it, if anything does
+        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
+        body = text.removesuffix("```")
+        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
+    elif text.endswith("}"):
+        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
+    ending = next((value for end in ends if (value := dictionary(end)) is not None), None)
     return values if ending is None else [ending]
 
 
@@ -175,18 +182,6 @@ def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str
             yield from _tokens(text, token.start() + 1, quotes.replace(token[0][0], ""))
             return
         yield token
-
-
-def _ending(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text ends in (after a fence, if the last one ends the text), or None."""
-    ends: Iterator[str] = iter(())
-    if text.endswith("```") and len(text) > len("```"):
-        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
-        body = text.removesuffix("```")
-        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
-    elif text.endswith("}"):
-        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
-    return next((value for end in ends if (value := dictionary(end)) is not None), None)
 
 
 class _RepeatedKeyError(ValueError):

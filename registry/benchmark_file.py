@@ -260,7 +260,15 @@ class _Declaration:
             for name in dict.fromkeys(named)
             if name not in given
         )
-        splits = self._splits()
+        splits: dict[str, SplitSpec] = {}
+        for name, block in top.blocks("splits"):
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
+            block.only(("source", "task", "twin", "hidden_answers"))
+            owner = block if "source" in block.values else top
+            hidden = self._hides(block if "hidden_answers" in block.values else top)
+            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
+        splits = splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
         if self._kind != "open" and "judge" in top.values:
             raise top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
         judge, judged = self._judge() if self._kind == "open" else (None, ())
@@ -375,18 +383,6 @@ class _Declaration:
             return contained(self._folder, self._folder / Path(named).expanduser(), media=media)
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
-
-    def _splits(self) -> dict[str, SplitSpec]:
-        top = self._top
-        splits: dict[str, SplitSpec] = {}
-        for name, block in top.blocks("splits"):
-            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-            block.only(("source", "task", "twin", "hidden_answers"))
-            owner = block if "source" in block.values else top
-            hidden = self._hides(block if "hidden_answers" in block.values else top)
-            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
-        return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
 
     def _hides(self, block: Block) -> dict[str, Any]:
         """Return what `hidden_answers: true` means: kept by whoever has the rows, or with the owners alone."""

@@ -4,10 +4,14 @@ Every read of one goes through here; `reelbench settings` lists them, and the RE
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from reelbench.registry.credentials import without_credentials
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Setting:
     def get(self) -> str:
         """Return the value, without blanks around it; the default where it is unset or blank."""
         return os.environ.get(self.name, "").strip() or self.default
+
+    def read(self, parse: Callable[[str], T]) -> T | None:
+        """Return the value as `parse` reads it; None where it is unset or blank."""
+        return parse(text) if (text := self.get()) else None
 
     @property
     def paths(self) -> list[Path]:

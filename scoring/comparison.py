@@ -8,22 +8,23 @@ trust where the two differ.
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
 
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.reasons import EXCUSED
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.registry.text_tables import Table
 from reelbench.scoring import aggregation, metric_table, value_bounds
 from reelbench.scoring.aggregation import Resampled
+from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
 from reelbench.stats.intervals import PairedTest
+from reelbench.stats.power import holm
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
@@ -126,23 +127,19 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
     """
     if a is None or b is None:
         return None
-    if not _same_judges(a, b):
+    names_a, names_b = (
+        sorted(name for judge in single_judges(record) for name in returned_ids(judge) or [judge.requested])
+        for record in (a, b)
+    )
+    if len(names_a) != len(names_b) or not all(
+        same_model(x, y) or same_model(y, x) for x, y in zip(names_a, names_b, strict=True)
+    ):
         return f"different judges: a has {judge_as_answered(a)}, b has {judge_as_answered(b)}"
     same_prompts = a.prompt == b.prompt if twins else a.prompt_sha256 == b.prompt_sha256
     if not same_prompts:
         shown = [f"{record.prompt} (sha256 {record.prompt_sha256[:8]})" for record in (a, b)]
         return f"different judge prompts: a has {shown[0]}, b has {shown[1]}"
     return None
-
-
-def _same_judges(a: JudgeRecord, b: JudgeRecord) -> bool:
-    names_a, names_b = (
-        sorted(name for judge in single_judges(record) for name in returned_ids(judge) or [judge.requested])
-        for record in (a, b)
-    )
-    return len(names_a) == len(names_b) and all(
-        same_model(x, y) or same_model(y, x) for x, y in zip(names_a, names_b, strict=True)
-    )
 
 
 def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
@@ -158,14 +155,15 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
         difference = None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
         if difference is not None:
             metrics[metric.name] = difference
-    lacking: set[str] = set()
     sides = samples_a, samples_b
-    if (main := metrics.get(spec.primary.name)) is not None and all(map(_few_left_out, sides)):
-        shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
-        lacking = {sample.id for side in sides for sample in side if sample.id in shared and is_left_out(sample)}
-        if lacking:
-            tests = tests_at_both_ends(*(at_both_ends(spec, samples, shared) for samples in sides))
-            metrics[spec.primary.name] = replace(main, p=p_of(tests), ci95=interval_of(tests, 0.05))
+    shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
+    lacking = {sample.id for side in sides for sample in side if sample.id in shared and is_left_out(sample)}
+    few = value_bounds.few_left_out(samples_a) and value_bounds.few_left_out(samples_b)
+    if (main := metrics.get(spec.primary.name)) is None or not few:
+        lacking.clear()
+    elif lacking:
+        tests = tests_at_both_ends(*(at_both_ends(spec, samples, shared) for samples in sides))
+        metrics[spec.primary.name] = replace(main, p=p_of(tests), ci95=interval_of(tests, 0.05))
     return Comparison(
         both=len(a),
         only_a=len(ids_a - ids_b),
@@ -173,11 +171,6 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
         metrics=metrics,
         unscored=len(lacking),
     )
-
-
-def _few_left_out(samples: Sequence[Sample]) -> bool:
-    items = sum(sample.reason not in EXCUSED for sample in samples)
-    return sum(map(is_left_out, samples)) <= value_bounds.MOST_UNSCORED * items
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -371,3 +364,49 @@ def _right(metric: Metric, by_video: dict[str, list[float]], shared: Sequence[st
     scores = [score for video in shared for score in by_video[video]]
     percent = 100.0 * sum(map(metric.is_right, scores)) / len(scores)
     return percent, percent * 5 / 100
+
+
+# --- label by label (as CogME, Figure 3) -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDifference(Paired):
+    """The questions with one label (`component.Label`): the primary metric, and `p` adjusted for all (Holm 1979)."""
+
+    label: str
+    p_holm: float | None = None
+
+
+def compare_labels(
+    samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
+) -> list[LabelDifference]:
+    """Return the primary metric of both models on each CogME label's questions, the largest difference first.
+
+    Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
+
+    Raises:
+        InputError: No question was answered by both, or none has a label.
+    """
+    a, b = on_both(samples_a, samples_b)
+    of_b = {sample.id: sample.facets for sample in samples_b}
+    rows: list[tuple[str, list[tuple[Sample, Sample]]]] = []
+    for component, names in COMPONENTS.items():
+        labels = [x.facets.get(component) or of_b[x.id].get(component) or () for x in a]
+        rows += [
+            (f"{component}.{name}", [(x, y) for x, y, given in zip(a, b, labels, strict=True) if name in given])
+            for name in names
+        ]
+    rows = [(label, tagged) for label, tagged in rows if tagged]
+    if not rows:
+        raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
+    differences: list[LabelDifference] = []
+    for label, tagged in rows:
+        d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
+        if d is not None:
+            shared = {field.name: getattr(d, field.name) for field in fields(Paired)}
+            differences.append(LabelDifference(label=label, **shared))
+    if not differences:
+        raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
+    adjusted = holm([d.p for d in differences])
+    done = [replace(d, p_holm=p) for d, p in zip(differences, adjusted, strict=True)]
+    return sorted(done, key=lambda d: -abs(d.difference))

@@ -22,6 +22,12 @@ def is_left_out(sample: Sample) -> bool:
     return sample.state == "unscored" and sample.reason not in EXCUSED
 
 
+def few_left_out(samples: Sequence[Sample]) -> bool:
+    """Whether so few items lack a score that they could have that a board ranks the run, by its lower bound."""
+    items = sum(sample.reason not in EXCUSED for sample in samples)
+    return sum(map(is_left_out, samples)) <= MOST_UNSCORED * items
+
+
 @dataclass(frozen=True, slots=True)
 class ValueBounds:
     """A metric's bounds.

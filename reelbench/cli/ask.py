@@ -105,7 +105,7 @@ def ask(
 
     earlier = chosen_questions.earlier
     of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = chosen(candidates, Candidates)
+    several = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     spec = stated or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)

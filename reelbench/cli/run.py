@@ -80,7 +80,9 @@ def run(
     several.check(translator=bool(llm), parts=parts, processes=processes)
     context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
-    environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
+    beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
+    by_options = chosen(answering, settings.ANSWERING, Answering.parse)
+    environ = folders | process.ways_chosen(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
@@ -88,7 +90,7 @@ def run(
         over_frames = sweeps.Sweep("frames (log scale)", steps, several.sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
-    sampling = chosen(frames, FrameSampling)
+    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
         over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)

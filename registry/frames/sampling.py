@@ -30,7 +30,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
-from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,12 +106,6 @@ class FrameSampling:
     times: Times = "none"
     times_given: Times | None = field(default=None, compare=False)  # what `times=` says, if it is there
     subs: Subs = "none"
-
-    @classmethod
-    def from_environment(cls) -> "FrameSampling | None":
-        """Return the sampling in `REELBENCH_FRAMES`, or None where it is not set; InputError where it is not one."""
-        spec = settings.FRAMES.get()
-        return cls.parse(spec) if spec else None
 
     @classmethod
     def parse(cls, spec: str) -> Self:

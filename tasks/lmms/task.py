@@ -152,7 +152,7 @@ class LmmsTask:
             sampling = frames.sampling()
             frames.check_times(sampling)
             task = self._task(data.task)
-            if (named := QuestionIds.from_environment()) is not None:
+            if (named := settings.IDS.read(QuestionIds.read)) is not None:
                 named.check(dataset["id"], data.task)
                 dataset = _kept(dataset, named.ids)
             dataset = _asked_as_chosen(dataset, task)
@@ -333,7 +333,8 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
     InputError where the environment's way of asking is none, or not for this task, or no adapter was patched.
     """
-    candidates, answering = Candidates.from_environment(), Answering.from_environment()
+    candidates = settings.CANDIDATES.read(Candidates.parse)
+    answering = settings.ANSWERING.read(Answering.parse)
     decoding.check(task, candidates, answering)
     beams = candidates is not None and candidates.how == "beam"
     if (beams or task.options is not None) and not adapter_patches.any_adapter:
@@ -346,7 +347,7 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
 def _with_cues(dataset: "Dataset") -> "Dataset":
     """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
-    cues = Cues.from_environment()
+    cues = settings.CUES.read(Cues.read)
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
     kept = _kept(dataset, cues.by_id)

@@ -1,6 +1,8 @@
 """Scoring never reaches for the network, whatever is or isn't on this machine."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -82,3 +84,9 @@ def test_files_are_scored_against_what_is_here(spec, references, tmp_path, netwo
         (line,) = done.stderr.strip().splitlines()
         assert "reelbench data fetch" in line if spec.open_data else "REELBENCH_DATA" in line
     assert not network_asked.exists()
+
+
+def test_no_reader_is_loaded_before_an_answer_is_read():
+    """Their patterns take a quarter of a second of each command."""
+    read = "import sys, reelbench.tasks.score_runs; sys.exit('reelbench.scoring.answers.spans' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0
