@@ -1,11 +1,12 @@
 """A card on what is in the dataset: its schema, its splits, and its statistics with their plots."""
 
 import json
+import re
 
 from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
 from reelbench.hub_cards.material import Material, SplitMaterial
 from reelbench.pages import plots
-from reelbench.pages.markdown import code, count, inert, plain, slug, table
+from reelbench.pages.markdown import code, count, inert, plain, table
 from reelbench.registry import rows
 
 PLOTS = "plots"
@@ -137,7 +138,8 @@ class _Figures:
     def add(self, title: str, note: str, made: str, plot: str | None) -> None:
         picture = ""
         if plot is not None:
-            path = f"{PLOTS}/{slug(title)}.svg"
+            name = re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
+            path = f"{PLOTS}/{name}.svg"
             self.plots[path] = plot
             picture = f"![{title}, drawn]({path})"
         self.parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))

@@ -1,6 +1,5 @@
 """Which names are one model's: `aliases.yaml` of the package, and of a store, where it has one."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,11 @@ class Aliases:
                 if not isinstance(names, list) or not all(isinstance(name, str) for name in (model, *names)):
                     raise InputError(f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes")
                 for name in (model, *names):
-                    self._add(name, model, where)
-
-    def _add(self, name: str, model: str, where: str) -> None:
-        there = self._ids.setdefault(name.casefold(), model)
-        if there.casefold() != model.casefold():
-            raise InputError(f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model")
+                    there = self._ids.setdefault(name.casefold(), model)
+                    if there.casefold() != model.casefold():
+                        raise InputError(
+                            f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model"
+                        )
 
     def models(self, names: Iterable[str]) -> dict[str, str]:
         """Return name -> the model's one name: its id, or one spelling of all that differ in case alone.
@@ -58,23 +56,17 @@ class Aliases:
 def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name: name) -> dict[str, str]:
     """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.
 
-    It is the spelling that most names have, and of two with as many the first by letters.
+    It is the one that is given first, as who comes later re-spells nobody.
     """
-    distinct = set(names)
-    counted = Counter(map(part, distinct))
-    spellings: dict[str, str] = {}
-    for spelling in sorted(counted, key=lambda spelling: (-counted[spelling], spelling)):
-        spellings.setdefault(spelling.casefold(), spelling)
-    return {name: spellings[part(name).casefold()] for name in distinct}
+    given, spellings = list(names), dict[str, str]()
+    for name in given:
+        spellings.setdefault(part(name).casefold(), part(name))
+    return {name: spellings[part(name).casefold()] for name in given}
 
 
 def read(store: Path | None = None) -> Aliases:
     """Return the package's names, with those of a store."""
-    files = {FILE: _parsed(page_asset(FILE, "leaderboard"), FILE)}
+    texts = {FILE: page_asset(FILE, "leaderboard")}
     if store is not None and (path := store / FILE).is_file():
-        files[str(path)] = _parsed(path.read_text(encoding="utf-8", errors="replace"), str(path))
-    return Aliases(files)
-
-
-def _parsed(text: str, where: str) -> dict[Any, Any]:
-    return read_mapping(text, where, what="the file of names")
+        texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+    return Aliases({where: read_mapping(text, where, what="the file of names") for where, text in texts.items()})

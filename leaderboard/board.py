@@ -1,7 +1,7 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -150,7 +150,9 @@ def _made(
     all_kept = [*kept, *(row.stored for row in as_published if row.stored is not None)]
     declared = [(one.filed, one.benchmark) for one in all_kept if one.benchmark is not None]
     specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
-    check_chosen(rows, common)
+    there = {row.key for row in rows if row.stored is not None}
+    if strangers := [key for key in common if key not in there]:
+        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
@@ -180,7 +182,7 @@ def ranked_board(
     `known` says which names are one model, by default as the package does; `published_once` what is known of tables
     whose samples are not here; `settings` which tables may stand for their benchmark, by default any.
     """
-    rows = _in_one_spelling(rows)
+    rows = _in_one_spelling(sorted(rows, key=_taken))
     tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
     names = (known or aliases.read()).models(row.model for row in rows)
     models = overall.model_keys(rows, names)
@@ -188,7 +190,9 @@ def ranked_board(
     for entry in rows:
         by_group[entry.group].append(entry)
     apart = {
-        group: _own_spec(members[0]) or specs[group.benchmark] for group, members in by_group.items() if group.differs
+        group: (members[0].stored and members[0].stored.benchmark) or specs[group.benchmark]
+        for group, members in by_group.items()
+        if group.differs
     }
     ranks: dict[str, int] = {}
     noise: dict[RankingGroup, Noise] = {}
@@ -246,6 +250,13 @@ def ranked_board(
     )
 
 
+def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
+    """What is ours comes first, then what the board took first."""
+    if row.stored is None:
+        return False, None, ""
+    return True, first_filed.when(row.stored.check, row.stored.result.provenance.date), row.key
+
+
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     """Return the rows with one spelling of each judge and organisation: other cases of a name are no other's table."""
     owners = aliases.one_spelling(row.about.organisation or "" for row in rows)
@@ -262,17 +273,14 @@ def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     return spelled
 
 
-def _own_spec(row: BoardEntry) -> BenchmarkSpec | None:
-    return row.stored and row.stored.benchmark
-
-
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
     """Return each run's primary score without frames: that of the same model, asked in the same way."""
     without: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in rows:
-        score = metric_value(row.metrics, (_own_spec(row) or specs[row.group.benchmark]).primary.name)
+        spec = (row.stored and row.stored.benchmark) or specs[row.group.benchmark]
+        score = metric_value(row.metrics, spec.primary.name)
         if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
             without.setdefault((models[row.key], row.group), score)
     return {
@@ -283,10 +291,14 @@ def _blind(
 
 
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
-    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none."""
+    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none.
+
+    They say something of every row, so the runs are the maintainers' own: who else says that he showed none may have.
+    """
     shown_little: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for row in rows:
-        if row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
+        ours = row.stored is not None and row.stored.check.account is None
+        if ours and row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
             shown_little[row.group].append(row)
     return {
         group: shortcuts(
@@ -355,10 +367,3 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
 
 _SHARE = 0.9
 """Share of a table's videos that a run must have had to say on which all are compared."""
-
-
-def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
-    """Raise InputError where a key is not a run's."""
-    there = {row.key for row in rows if row.stored is not None}
-    if strangers := [key for key in chosen if key not in there]:
-        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
