@@ -258,9 +258,9 @@ def report(
         reviews = kinds.read(people)
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
-        summary = nodes.NODES.summarize(reviews)
-        measured = asdict(tagger_agreement(judged(unique[0]), summary.codes))
-        about = {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open)}
+        codes, still_open, alpha = nodes.NODES.settled(reviews)
+        measured = asdict(tagger_agreement(judged(unique[0]), codes))
+        about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other
     _report(*unique, as_json=as_json, people=agreement, only=only)
 

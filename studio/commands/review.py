@@ -321,8 +321,8 @@ def summarize(
     for name, progress in summary.document()["progress"].items():
         total = "" if progress["total"] is None else f" of {progress['total']}"
         console.note(f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min")
-    show_tables(summary.tables())
-    for line in summary.notes():
+    show_tables(summary.tables)
+    for line in summary.notes:
         console.note(line)
 
 

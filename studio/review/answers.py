@@ -6,7 +6,7 @@ resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole boot
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,11 @@ class BlindAnswers(ReviewKind):
         answers = {" ".join(answer.split()).casefold() for marks in given if (answer := marks.get("answer"))}
         return len(answers) > 1 or far_apart([span for marks in given if (span := span_of(marks)) is not None])
 
-    def summarize(self, reviews: Reviews) -> "AnswerSummary":
-        """Score what people answered; InputError where nothing is answered, or the data is not that of the page."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Score what people answered -> the metrics over people, of each person, and of what was decided.
+
+        InputError where nothing is answered, or the data is not that of the page.
+        """
         located = loading.locate(reviews.benchmark, reviews.split, reviews.data, fetch=False)
         spec = located.spec
         hidden = spec.splits[loading.upstream_split(spec, located.split)].hidden_answers
@@ -93,76 +96,49 @@ class BlindAnswers(ReviewKind):
             marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
             if _answered(marks):
                 settled[item] = marks
-        together = _scored(spec, known, settled, hidden=hidden) if settled else None
-        return AnswerSummary(self, reviews, located, people, together, metrics, hidden, len(known))
+        together = {"together": _scored(spec, known, settled, hidden=hidden)} if settled else {}
+        figures = {
+            "setting": "human",
+            "metrics": metrics,
+            "people": {name: _figures(scored) for name, scored in people.items()},
+            **{name: _figures(scored) for name, scored in together.items()},
+        }
+        title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
+        rows = [
+            (name, number(pooled["value"]), interval(pooled["ci95"]), str(pooled["n"]))
+            for name, pooled in metrics.items()
+        ]
+        table = Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
+        # Names are people's own: folders are numbered, and the board shows the number.
+        by_folder = {
+            f"person-{place}": (f"Human {place}", people[name]) for place, name in enumerate(sorted(people), start=1)
+        }
+        by_folder |= {name: ("Humans together", scored) for name, scored in together.items()}
+        write = partial(_write, located, by_folder, len(known), hidden=hidden)
+        return ReviewSummary(self, reviews, figures, [table], write)
 
 
 ANSWERS = BlindAnswers()
 
 
-@dataclass(frozen=True, slots=True)
-class PooledMetric:
-    """A metric over people: the mean over all their answers, its interval over videos and people, and their number."""
-
-    value: float
-    ci95: tuple[float, float] | None
-    n: int
-    people: int
+def _figures(scored: ScoredItems) -> dict[str, Any]:
+    return {
+        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
+    }
 
 
-@dataclass(frozen=True)
-class AnswerSummary(ReviewSummary):
-    """People's answers on one page."""
+def _write(
+    located: loading.SplitData, by_folder: Mapping[str, tuple[str, ScoredItems]], rows: int, path: Path, *, hidden: bool
+) -> str:
+    """Write each person's submission in the owners' format, and their result for the board, to a folder each.
 
-    located: loading.SplitData
-    people: dict[str, ScoredItems]
-    """Person -> their answers, scored."""
-    together: ScoredItems | None
-    """What all gave or what was decided, scored; None without a consensus page's file."""
-    metrics: dict[str, PooledMetric]
-    """Over all people; those that no single answer has are left out."""
-    hidden: bool
-    """Whether the split's answers are hidden, so that nothing can be scored here."""
-    rows: int
-    """Questions of the split."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return the metrics over people, of each person, and of what was decided."""
-        people = {name: _figures(scored) for name, scored in self.people.items()}
-        together = {} if self.together is None else {"together": _figures(self.together)}
-        metrics = {name: asdict(pooled) for name, pooled in self.metrics.items()}
-        return {"setting": "human", "metrics": metrics, "people": people, **together}
-
-    def tables(self) -> list[Table]:
-        """Return the metrics over people."""
-        rows = [
-            (name, number(pooled.value), interval(pooled.ci95), str(pooled.n)) for name, pooled in self.metrics.items()
-        ]
-        title = f"{self.reviews.benchmark} {self.reviews.split}, setting human, {len(self.people)} people"
-        return [Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)]
-
-    def write(self, path: Path) -> str:
-        """Write each person's submission in the owners' format, and their result for the board, to a folder each."""
-        # Names are people's own: files are numbered, and the board shows the number.
-        everybody = [
-            (f"person-{place}", f"Human {place}", self.people[name])
-            for place, name in enumerate(sorted(self.people), start=1)
-        ]
-        if self.together is not None:
-            everybody.append(("together", "Humans together", self.together))
-        for folder, model, scored in everybody:
-            self._write_one(path / folder, model, scored)
-        written = f"{len(self.people)} people's submissions written to {path}"
-        spec = self.located.spec
-        if self.hidden:
-            return f"{written}; the answers are hidden: send them to the owners' server"
-        if spec.row_kind == "open":
-            return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
-        return written
-
-    def _write_one(self, folder: Path, model: str, scored: ScoredItems) -> None:
-        spec = self.located.spec
-        formats = loading.imported(spec.formats)
+    `by_folder` are the model's name on the board and the answers; a split has so many `rows`, whose right answers may
+    be `hidden`: then nothing is scored here.
+    """
+    spec = located.spec
+    formats = loading.imported(spec.formats)
+    for name, (model, scored) in by_folder.items():
+        folder = path / name
         submission = folder / f"submission{getattr(formats, 'SUBMISSION_SUFFIX', '.jsonl')}"
         folder.mkdir(parents=True, exist_ok=True)
         table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
@@ -170,25 +146,24 @@ class AnswerSummary(ReviewSummary):
             write_text(submission, json.dumps(table, ensure_ascii=False))
         else:
             write_jsonl(submission, table)
-        if self.hidden:
-            return
-        partial = len(scored.samples) < self.rows
-        result_files.write(
-            folder,
-            spec,
-            scored,
-            split=self.located.split,
-            source=self.located.source,
-            model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
-            # Few answer a whole benchmark: a part of it is shown, and never ranked.
-            settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial else None),
-        )
-
-
-def _figures(scored: ScoredItems) -> dict[str, Any]:
-    return {
-        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
-    }
+        if not hidden:
+            partial_run = len(scored.samples) < rows
+            result_files.write(
+                folder,
+                spec,
+                scored,
+                split=located.split,
+                source=located.source,
+                model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
+                # Few answer a whole benchmark: a part of it is shown, and never ranked.
+                settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial_run else None),
+            )
+    written = f"{len(by_folder) - ('together' in by_folder)} people's submissions written to {path}"
+    if hidden:
+        return f"{written}; the answers are hidden: send them to the owners' server"
+    if spec.row_kind == "open":
+        return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+    return written
 
 
 def _answered(marks: Marks) -> bool:
@@ -227,7 +202,8 @@ def _scoring_item(spec: BenchmarkSpec, row: Row, marks: Marks) -> records.Item:
     )
 
 
-def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, PooledMetric]:
+def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+    """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
     metrics = {}
     for metric in spec.metrics:
         aggregate = metric.aggregate
@@ -244,7 +220,7 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
     return metrics
 
 
-def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> PooledMetric:
+def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> dict[str, Any]:
     """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
     names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
@@ -262,4 +238,4 @@ def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) 
     with np.errstate(invalid="ignore"):
         draws = sum_draws / count_draws
     ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
-    return PooledMetric(value, ends, len(cells), len(names))
+    return {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}

@@ -11,7 +11,6 @@ evidence.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,12 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
-from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_nodes
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.pages import Content, Draw
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
 RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
 """What people say of a graph; `mended` is right as they changed it."""
@@ -64,18 +62,23 @@ class EvidenceGraphs(ReviewKind):
         """What becomes of the graph, and its lines where they were mended."""
         return _said(marks) if marks.get("state") else None
 
-    def summarize(self, reviews: Reviews) -> "GraphSummary":
-        """Put people's graphs together; InputError where nothing is checked."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending.
+
+        Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
+        nothing is checked.
+        """
         graphs: dict[str, Graph] = {}
         unusable: list[str] = []
         still_open: list[str] = []
-        states, units = Counter[str](), []
+        units: list[list[str]] = []
+        states, changed = Counter[str](), Counter[str]()
         for name, by_reviewer in reviews.marks().items():
             given = [marks for marks in by_reviewer.values() if marks.get("state")]
             about = reviews.items.get(name, {})
             if not given or "graph" not in about:
                 continue
-            units.append([STATES.index(_said(marks)[0]) for marks in given])
+            units.append([_said(marks)[0] for marks in given])
             decided = reviews.decisions.get(name, {})
             if not decided.get("state") and self.disagrees(by_reviewer):
                 still_open.append(name)
@@ -85,16 +88,47 @@ class EvidenceGraphs(ReviewKind):
             if state == UNUSABLE:
                 unusable.append(name)
             else:
-                nodes, _ = from_text(lines or str(about["graph"]))
+                shown, _ = from_text(str(about["graph"]))
+                nodes = from_text(lines)[0] if lines else shown
                 graphs[name] = Graph(id=name, nodes=tuple(nodes))
+                changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
         if not units:
             raise InputError("nothing is checked in these files yet")
-        before = {name: str(reviews.items[name]["graph"]) for name in graphs}
-        alpha = krippendorff_alpha(units, level="nominal")
-        return GraphSummary(self, reviews, graphs, before, unusable, still_open, states, alpha)
+        alpha = choice_alpha(units, STATES)
+
+        def write(path: Path) -> str:
+            write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))
+            left = len(unusable) + len(still_open)
+            return f"{number_of(len(graphs), 'graph')} written to {path}; {left} left out as unusable or open"
+
+        figures = {
+            "states": {state: states[state] for state in STATES},
+            "open": still_open,
+            "unusable": unusable,
+            "changed": {name: changed[name] for name in _CHANGES},
+            "alpha": alpha,
+        }
+        verdicts = [*((state, str(states[state])) for state in STATES), ("open", str(len(still_open)))]
+        title = f"{reviews.heading}, Krippendorff's alpha {number(alpha)}"
+        mending = [(f"nodes {name}", str(changed[name])) for name in _CHANGES]
+        tables = [Table(title, ("graphs", "#questions"), verdicts), Table("what mending changed", ("", "#n"), mending)]
+        return ReviewSummary(self, reviews, figures, tables, write)
 
 
 GRAPHS = EvidenceGraphs()
+_CHANGES = ("added", "removed", "reworded", "retimed", "rewired")
+
+
+def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:
+    """Return how many nodes became what, from a graph's nodes by id as shown to those as mended."""
+    both = before.keys() & after.keys()
+    return Counter(
+        added=len(after.keys() - before.keys()),
+        removed=len(before.keys() - after.keys()),
+        reworded=sum(before[key].evidence != after[key].evidence for key in both),
+        retimed=sum(before[key].windows != after[key].windows for key in both),
+        rewired=sum(set(before[key].parents) != set(after[key].parents) for key in both),
+    )
 
 
 def _said(marks: Marks) -> tuple[str, str]:
@@ -141,55 +175,6 @@ _STATES = (
     (RIGHT, "Right, as the lines above stand now"),
     (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
 )
-
-
-@dataclass(frozen=True)
-class GraphSummary(ReviewSummary):
-    """Everybody's graphs of one page."""
-
-    graphs: dict[str, Graph]
-    """Question -> its graph, as it was found right, mended or decided."""
-    before: dict[str, str]
-    """Question -> the lines that people were shown."""
-    unusable: list[str]
-    open: list[str]
-    """Questions on which people differ."""
-    states: Counter[str]
-    alpha: float | None
-    """Krippendorff's, nominal, of what each said."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending."""
-        counts = Counter[str]()
-        for name, graph in self.graphs.items():
-            before = {node.id: node for node in from_text(self.before[name])[0]}
-            counts["added"] += len(graph.by_id.keys() - before.keys())
-            counts["removed"] += len(before.keys() - graph.by_id.keys())
-            for key in before.keys() & graph.by_id.keys():
-                old, new = before[key], graph.by_id[key]
-                counts["reworded"] += old.evidence != new.evidence
-                counts["retimed"] += old.windows != new.windows
-                counts["rewired"] += set(old.parents) != set(new.parents)
-        return {
-            "states": {state: self.states[state] for state in STATES},
-            "open": self.open,
-            "unusable": self.unusable,
-            "changed": {name: counts[name] for name in ("added", "removed", "reworded", "retimed", "rewired")},
-            "alpha": self.alpha,
-        }
-
-    def tables(self) -> list[Table]:
-        """Return the counts of verdicts and of what mending changed."""
-        states = [*((state, str(self.states[state])) for state in STATES), ("open", str(len(self.open)))]
-        changed = [(f"nodes {name}", str(count)) for name, count in self.figures()["changed"].items()]
-        title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
-        return [Table(title, ("graphs", "#questions"), states), Table("what mending changed", ("", "#n"), changed)]
-
-    def write(self, path: Path) -> str:
-        """Write the graphs that are right, mended or decided, as `diagnose --graphs` takes them."""
-        write_jsonl(path, (graph.model_dump(mode="json") for graph in self.graphs.values()))
-        left = len(self.unusable) + len(self.open)
-        return f"{number_of(len(self.graphs), 'graph')} written to {path}; {left} left out as unusable or open"
 
 
 LINE = r"^\s*([^\s:<\[\],]+)\s*(?:\[([^\]]*)\])?\s*(?:<-\s*([^:]*?))?\s*:\s*(.+?)\s*$"

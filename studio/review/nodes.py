@@ -3,22 +3,19 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
-from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.evidence.tagger_agreement import CODES, DIVERGENT, RIGHT, Judged, Node
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.pages import Content, Draw
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
 MEANINGS = {
     RIGHT: "the model has it",
@@ -53,16 +50,21 @@ class EvidenceNodes(ReviewKind):
         """The code."""
         return marks.get("code")
 
-    def summarize(self, reviews: Reviews) -> "NodeSummary":
-        """Put codes together; InputError where nothing is tagged."""
+    def settled(self, reviews: Reviews) -> tuple[dict[Node, str], list[str], float | None]:
+        """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
+
+        A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
+        is tagged.
+        """
         codes: dict[Node, str] = {}
-        still_open, units = [], []
+        still_open: list[str] = []
+        units: list[list[str]] = []
         for name, by_reviewer in reviews.marks().items():
             given = [marks["code"] for marks in by_reviewer.values() if marks.get("code")]
             about = reviews.items.get(name, {})
             if not given or "node" not in about:
                 continue
-            units.append([CODES.index(code) for code in given])
+            units.append(given)
             code, most = Counter(given).most_common(1)[0]
             decided = reviews.decisions.get(name, {}).get("code")
             if decided or 2 * most > len(given):
@@ -71,7 +73,26 @@ class EvidenceNodes(ReviewKind):
                 still_open.append(name)
         if not units:
             raise InputError("nothing is tagged in these files yet")
-        return NodeSummary(self, reviews, codes, still_open, krippendorff_alpha(units, level="nominal"))
+        return codes, still_open, choice_alpha(units, CODES)
+
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
+        codes, still_open, alpha = self.settled(reviews)
+        counts = Counter(codes.values())
+
+        def write(path: Path) -> str:
+            write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in codes.items()))
+            return f"{number_of(len(codes), 'node')} written to {path}, {len(still_open)} open"
+
+        figures = {
+            "nodes": len(codes) + len(still_open),
+            "codes": {code: counts[code] for code in CODES},
+            "open": still_open,
+            "alpha": alpha,
+        }
+        rows = [*((code, str(counts[code])) for code in CODES), ("open", str(len(still_open)))]
+        table = Table(f"{reviews.heading}, Krippendorff's alpha {number(alpha)}", ("code", "#nodes"), rows)
+        return ReviewSummary(self, reviews, figures, [table], write)
 
 
 NODES = EvidenceNodes()
@@ -122,35 +143,3 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
         item["about"] |= {"question": attempt.question, "node": node.id, "round": attempt.round}
         items.append(item)
     return items
-
-
-@dataclass(frozen=True)
-class NodeSummary(ReviewSummary):
-    """Everybody's codes of one page."""
-
-    codes: dict[Node, str]
-    """Node -> what was decided, what all gave, or what more than half of those who judged it gave."""
-    open: list[str]
-    alpha: float | None
-    """Krippendorff's, nominal, of what each gave before."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return the count of each code, and agreement."""
-        counts = Counter(self.codes.values())
-        return {
-            "nodes": len(self.codes) + len(self.open),
-            "codes": {code: counts[code] for code in CODES},
-            "open": self.open,
-            "alpha": self.alpha,
-        }
-
-    def tables(self) -> list[Table]:
-        """Return the count of each code."""
-        rows = [(code, str(count)) for code, count in self.figures()["codes"].items()]
-        title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
-        return [Table(title, ("code", "#nodes"), [*rows, ("open", str(len(self.open)))])]
-
-    def write(self, path: Path) -> str:
-        """Write what people gave, `{"id", "node", "code"}` in JSON Lines."""
-        write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in self.codes.items()))
-        return f"{number_of(len(self.codes), 'node')} written to {path}, {len(self.open)} open"

@@ -5,8 +5,8 @@ Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
@@ -84,6 +84,11 @@ class Reviews:
     def reviewers(self) -> list[str]:
         """Names, in order."""
         return sorted(self.reviews)
+
+    @property
+    def heading(self) -> str:
+        """What a printed table is of."""
+        return f"{self.benchmark} {self.split}, {len(self.reviews)} reviewers"
 
     @property
     def items(self) -> dict[str, dict[str, Any]]:
@@ -248,7 +253,7 @@ class ReviewKind(ABC):
 
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
-        """Merge reviewers' marks; InputError where there are none."""
+        """Put reviewers' marks together; InputError where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +278,25 @@ class ScaleFigures:
         return {"mean": self.mean, "n": self.n, "alpha": self.alpha, twice: self.twice}
 
 
-@dataclass(frozen=True)
-class ReviewSummary(ABC):
+def choice_alpha(given: Iterable[Sequence[str]], values: Sequence[str]) -> float | None:
+    """Return Krippendorff's alpha, nominal, of what people chose among `values`, item by item."""
+    return krippendorff_alpha([[values.index(one) for one in unit] for unit in given], level="nominal")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSummary:
     """What a kind makes of several reviewers' files."""
 
     kind: ReviewKind
     reviews: Reviews
+    figures: dict[str, Any]
+    """The kind's own part of the document of `--json`."""
+    tables: list[Table]
+    """What is printed."""
+    write: Callable[[Path], str]
+    """Writes what reviewers agreed on to a path, and returns a line that says what was written."""
+    notes: list[str] = field(default_factory=list[str])
+    """Lines for the user, printed after the tables."""
 
     def document(self) -> dict[str, Any]:
         """Return the document of `--json`; `progress` is reviewer -> items done, of how many, in how many seconds."""
@@ -297,26 +315,5 @@ class ReviewSummary(ABC):
             "split": reviews.split,
             "reviewers": reviews.reviewers,
             "progress": progress,
-            **self.figures(),
+            **self.figures,
         }
-
-    @property
-    def heading(self) -> str:
-        """What a printed table is of."""
-        return f"{self.reviews.benchmark} {self.reviews.split}, {len(self.reviews.reviewers)} reviewers"
-
-    @abstractmethod
-    def figures(self) -> dict[str, Any]:
-        """Return the kind's own part of the document."""
-
-    @abstractmethod
-    def tables(self) -> list[Table]:
-        """Return the printed tables."""
-
-    def notes(self) -> list[str]:
-        """Return lines for the user, printed after the tables."""
-        return []
-
-    @abstractmethod
-    def write(self, path: Path) -> str:
-        """Write what reviewers agreed on and return a line that says what was written."""
