@@ -299,10 +299,13 @@ class Chain:
     ) -> dict[str, Any]:
         """Write what was asked (`trace.jsonl`) and what it came to (`funnel.json`, `funnel.svg`); return the latter.
 
+        Of a plan nothing is written, and the plan is returned.
+
         `thresholds` say where what is kept was parted from the rest, `settings` how it was made; `until` is the stage
         that the chain is stopped after, with the `lines` of its file; `more` are other fields of the funnel.
         """
-        assert self._out is not None  # noqa: S101 - a plan writes nothing
+        if self._out is None:
+            return self.plan()
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
         trace = self._out / "trace.jsonl"

@@ -67,14 +67,17 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
-_GROUPS: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_bytes())
+def options_in(path: Path) -> Callable[[str, str], Any]:
+    """Return the function from (group, name) to an option, with its panel and its words in a JSON file."""
+    groups: dict[str, Any] = json.loads(path.read_bytes())
+
+    def option(group: str, name: str) -> Any:  # noqa: ANN401 - typer's own
+        return typer.Option(name, rich_help_panel=groups[group].get("panel"), **groups[group]["options"][name])
+
+    return option
 
 
-def option(group: str, name: str) -> Any:  # noqa: ANN401 - typer's own
-    """Return an option as an annotation takes it, with its panel and its words in `options.json`."""
-    return typer.Option(name, rich_help_panel=_GROUPS[group].get("panel"), **_GROUPS[group]["options"][name])
-
-
+option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
 TaskName = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)]

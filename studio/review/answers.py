@@ -40,13 +40,6 @@ class BlindAnswers(ReviewKind):
     """Questions answered from the video alone."""
 
     name = KindName.ANSWERS
-    title = "Answers"
-    verb = "answered"
-    video_alone = "Watch the video, and answer from it alone."
-    advice = (
-        video_alone,
-        "Where a span is asked, mark where the video shows the answer.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question, with its options where it has any."""
@@ -171,35 +164,35 @@ def _answered(marks: Marks) -> bool:
 
 
 def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
-    items = [_scoring_item(spec, known[item], given) for item, given in sorted(marks.items())]
+    items = []
+    for item, given in sorted(marks.items()):
+        row, answer = known[item], given.get("answer") or ""
+        parsed: dict[str, Any] | None = None
+        prediction: Any = answer
+        if spec.row_kind != "open":
+            parsed = {"answer": answer or None} if spec.asks_choice else {}
+            prediction = dict(parsed)
+            if spec.asks_span:
+                span = span_of(given)
+                parsed["span"] = list(span) if span else None
+                prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
+        unread = parsed is not None and None in parsed.values()
+        items.append(
+            records.Item(
+                id=row["id"],
+                video=row["video"],
+                target=rows.target(spec, row),
+                prediction=prediction,
+                parsed=parsed,
+                facets=rows.facets(spec, row),
+                question=row["question"],
+                flags=("parse_failed",) if unread else (),
+            )
+        )
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
     return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
-
-
-def _scoring_item(spec: BenchmarkSpec, row: Row, marks: Marks) -> records.Item:
-    answer = marks.get("answer") or ""
-    parsed: dict[str, Any] | None = None
-    prediction: Any = answer
-    if spec.row_kind != "open":
-        parsed = {"answer": answer or None} if spec.asks_choice else {}
-        prediction = dict(parsed)
-        if spec.asks_span:
-            span = span_of(marks)
-            parsed["span"] = list(span) if span else None
-            prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
-    unread = parsed is not None and None in parsed.values()
-    return records.Item(
-        id=row["id"],
-        video=row["video"],
-        target=rows.target(spec, row),
-        prediction=prediction,
-        parsed=parsed,
-        facets=rows.facets(spec, row),
-        question=row["question"],
-        flags=("parse_failed",) if unread else (),
-    )
 
 
 def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:

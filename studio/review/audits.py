@@ -21,21 +21,11 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import Marks, Review, ReviewKind, Reviews, ReviewSummary, choice_alpha
+from reelbench.studio.review.review_kind import WORDS, Marks, Review, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
-CODES = {
-    "A": "Both answers say the same: approved",
-    "B": "They differ slightly, and a small change settles it",
-    "C1": "They differ: the writer is wrong",
-    "C2": "They differ: I was wrong, and the writer's answer stands",
-    "C3": "They differ: the question is unclear",
-}
+CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
 """What comes of comparing the auditor's answer with the writer's."""
-CLARITY = {
-    "clear": "Clear: it can be read in one way only",
-    "mended": "Unclear, and I mend it below",
-    "unclear": "Unclear, and only its writer can mend it",
-}
+CLARITY: dict[str, str] = WORDS[KindName.AUDIT]["clarity"]
 _MENDED = {"B": ("question", "answer"), "C1": ("answer",), "C3": ("question", "answer")}
 """Code -> the texts that are mended under it."""
 _APPROVED = ("A", "C2")
@@ -47,17 +37,7 @@ class Audits(ReviewKind):
     """Whether a question is clear, its answer right, and each of its reasoning steps required."""
 
     name = KindName.AUDIT
-    title = "Audit"
     choices = (("clarity", tuple(CLARITY)), ("code", tuple(CODES)))
-    verb = "audited"
-    video_alone = "Watch the video, and answer from it alone."
-    advice = (
-        video_alone,
-        "Say first whether the question is clear; mend it where you can.",
-        "Then answer it yourself. Only after that look at the writer's answer: yours can't be changed any more.",
-        "Compare the two, choose a code, and give your reason for all codes but A.",
-        "A step is required if the answer can't be had without it; its time is right if the video shows it then.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
@@ -83,7 +63,7 @@ class Audits(ReviewKind):
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
         asks.append(parts.text_ask("why", "Why?", when=why, start=""))
         judged: list[Part] = []
-        for at, step in enumerate(_lines(row), 1):
+        for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
             shown = parts.shown_text(f"Step {at}", step, row["language"])
             question, options = f"step {at} required", [("yes", "Required"), ("no", "Not required")]
             more = {"inline": True, **revealed}
@@ -168,11 +148,6 @@ def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) 
     # Behind the comparison it is optional: what can't be mended here goes back to the writer.
     title, hint = f"{parts.capitalised(name)}, mended", "as its writer agrees; left as it is, it goes back"
     return parts.text_ask(name, title, 2, start=texts[name], when=when, optional=True, hint=hint, **more)
-
-
-def _lines(row: Row) -> list[str]:
-    """Return a row's reasoning steps, one a line."""
-    return [line.strip() for text in steps(row) for line in text.splitlines() if line.strip()]
 
 
 def _code(marks: Marks) -> str | None:

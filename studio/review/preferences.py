@@ -31,14 +31,8 @@ class Preferences(ReviewKind):
     """Which of two versions of a question is the better one."""
 
     name = KindName.PREFERENCE
-    title = "Preference"
-    verb = "chosen"
     source = "made"
     choices = (("better", tuple(_CHOICES)),)
-    advice = (
-        "Watch the video. Two versions of one question stand below, each with its answer; their order means nothing.",
-        "Choose the better test of how deeply somebody has understood this very video. Length alone is no merit.",
-    )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return one place for each question that has two versions which differ."""

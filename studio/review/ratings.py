@@ -27,7 +27,7 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.studio.review.review_items import Item, Part, Place
 from reelbench.studio.review.review_kind import (
-    WATCH_FIRST,
+    WORDS,
     DrawnRows,
     Marks,
     Review,
@@ -38,26 +38,7 @@ from reelbench.studio.review.review_kind import (
 )
 
 LOWEST, HIGHEST = 1, 5
-_QUESTION_ENDS = {
-    "relevance": ("has nothing to do with this video", "is about this very video"),
-    "clarity": ("can be read in several ways", "can be read in one way only"),
-    "depth": ("a glance answers it", "the whole video must be thought through"),
-    "answerability": ("needs knowledge from elsewhere", "the video alone answers it"),
-}
-_SEARCHED = ("neither the video nor a search settles it", "the video, with a search where needed, settles it")
-DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "caption": {
-        "accuracy": ("it says what is not so", "all that it says is so"),
-        "clarity": ("hard to make out", "plain at first reading"),
-        "depth": ("names only what is on the surface", "tells what happens, and why"),
-    },
-    "question": _QUESTION_ENDS,
-    "answer": _QUESTION_ENDS
-    | {
-        "depth": ("says only what is on the surface", "shows the whole video thought through"),
-        "answerability": ("rests on knowledge from elsewhere", "follows from the video alone"),
-    },
-}
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = WORDS[KindName.RATINGS]["dimensions"]
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -70,20 +51,6 @@ class Ratings(ReviewKind):
     """Each part of a row rated from 1 to 5 on several dimensions."""
 
     name = KindName.RATINGS
-    title = "Review"
-    verb = "rated"
-    unit = "Video"
-    consensus_unit = "Item"
-    consensus_advice = (
-        "These got low ratings. Watch the video, read what raters said, and decide what becomes of each.",
-        "Keep what is good for all that; drop what can't be mended; edit the rest in the fields below.",
-    )
-    video_alone = "Judge by what the video shows and says, not by what you know from elsewhere."
-    advice = (
-        WATCH_FIRST,
-        video_alone,
-        "Rate the question and the answer each by itself.",
-    )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return one place a video: its caption, if it has one, and all its questions."""
@@ -171,9 +138,7 @@ class Ratings(ReviewKind):
 RATINGS = Ratings()
 
 
-def rated(
-    reviews: Reviews,
-) -> tuple[dict[str, dict[str, ScaleFigures]], list[tuple[str, str, str, float]]]:
+def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tuple[str, str, str, float]]]:
     """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
 
     InputError where nothing is rated.
@@ -251,7 +216,9 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
 
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
-    ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
+    ends = dict(DIMENSIONS[part])
+    if spec.people_search and part != "caption":
+        ends["answerability"] = WORDS[KindName.RATINGS]["searched"]
     return [
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
@@ -289,14 +256,7 @@ class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
 
     name = KindName.SCORES
-    title = "Scores"
-    verb = "scored"
     source = "result"
-    advice = (
-        "Score the model's answer against the reference. Each scale means what the judge is told that it means.",
-        "Score each dimension by itself: a wrong answer may be coherent, and a right one shallow.",
-        "Watch the video where the reference alone doesn't settle it.",
-    )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""

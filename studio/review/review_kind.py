@@ -7,10 +7,12 @@ Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, i
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
 
+import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
 from reelbench.registry.base_record import checked
@@ -146,28 +148,27 @@ def merge(
             latest[key] = review
     reviews: dict[str, Review] = {}
     for (name, _), review in sorted(latest.items(), key=lambda pair: pair[1].saved):
-        reviews[name] = _joined(reviews[name], review) if name in reviews else review
+        early = reviews.get(name)
+        reviews[name] = review
+        if early is not None:  # one person's two parts of a draw, as one: never two people who agree with each other
+            both = {
+                field: getattr(early, field) | getattr(review, field)
+                for field in ("seconds", "items", "marks", "comments")
+            }
+            ratings = {
+                part: early.ratings.get(part, {}) | review.ratings.get(part, {})
+                for part in early.ratings | review.ratings
+            }
+            total = (early.total or 0) + (review.total or 0)
+            reviews[name] = review.model_copy(update={"total": total, **both, "ratings": ratings})
     decisions = decided.marks if decided else {}
     return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
 
 
-def _joined(early: Review, late: Review) -> Review:
-    """One person's two parts of a draw, as one: never two people who agree with each other."""
-    return late.model_copy(
-        update={
-            "total": (early.total or 0) + (late.total or 0),
-            **{name: getattr(early, name) | getattr(late, name) for name in ("seconds", "items", "marks", "comments")},
-            "ratings": {
-                part: early.ratings.get(part, {}) | late.ratings.get(part, {}) for part in early.ratings | late.ratings
-            },
-        }
-    )
-
-
-WATCH_FIRST = "Watch the whole video first; play parts of it again when you are not sure."
-"""Advice on a page about a whole video."""
-SEARCH = "Watch the video. You may search the web, as the benchmark's own people did; ask no language model."
-"""Advice where the benchmark lets people look things up."""
+WORDS: Mapping[str, Any] = yaml.safe_load(
+    (resources.files("reelbench.studio.review") / "kinds.yaml").read_text(encoding="utf-8")
+)
+"""Kind -> its words for reviewers, by the names of `ReviewKind`'s fields; and what the values of its asks mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class DrawnRows:
 
 
 class ReviewKind(ABC):
-    """One kind of page."""
+    """One kind of page; its words are those of `kinds.yaml`, but for what a class says itself."""
 
     name: ClassVar[KindName]
     title: ClassVar[str]
@@ -204,9 +205,16 @@ class ReviewKind(ABC):
     choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
     """Asks, each with the values that a saved file may have of it."""
 
+    def __init_subclass__(cls) -> None:
+        for name, words in WORDS[cls.name].items():
+            if name in ReviewKind.__annotations__ and name not in vars(cls):
+                setattr(cls, name, tuple(words) if isinstance(words, list) else words)
+
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""
-        return tuple(SEARCH if spec.people_search and line == self.video_alone else line for line in self.advice)
+        return tuple(
+            WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
+        )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the page's places, one a question."""

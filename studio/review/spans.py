@@ -24,7 +24,7 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import WATCH_FIRST, Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
 """Spans that overlap less are a disagreement."""
@@ -34,14 +34,7 @@ class AnswerSpans(ReviewKind):
     """Where the video shows the answer."""
 
     name = KindName.SPANS
-    title = "Spans"
-    verb = "marked"
     choices = (("verdict", ("ok", "bad")),)
-    advice = (
-        WATCH_FIRST,
-        "Mark where the video shows the answer: from its first moment to its last.",
-        "If question and answer make no sense together, or don't fit the video, tick Bad and say why.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
@@ -134,12 +127,6 @@ class QuestionSpans(AnswerSpans):
     """Where the video shows the event that the question names."""
 
     name = KindName.QUESTION_SPANS
-    title = "Question spans"
-    advice = (
-        WATCH_FIRST,
-        "Mark what the question speaks of: the event that it names, not the one that answers it.",
-        "The answer's own span is shown; play it to tell the two apart.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question with its answer and the answer's span."""

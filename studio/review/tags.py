@@ -22,7 +22,7 @@ from reelbench.scoring.tag_agreement import tag_agreement
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.tag_manual import our_manual
 
 
@@ -30,11 +30,8 @@ class CogmeTags(ReviewKind):
     """What one must understand of the video to answer the question."""
 
     name = KindName.TAGS
-    title = "Tags"
-    verb = "tagged"
     advice = (
-        "Say what one must understand of this video to answer: up to three targets, up to three contents of them.",
-        "Of the ways of thinking take the highest that is needed; it holds those below it.",
+        *WORDS[KindName.TAGS]["advice"],
         *our_manual().notes,
         *(f"For example: {example.text}" for example in our_manual().examples),
     )
@@ -44,7 +41,17 @@ class CogmeTags(ReviewKind):
         shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
         if row.get("subtitles"):
             shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
-        return parts.row_item(row, shows, [*map(_component_ask, COMPONENTS), parts.note_ask()])
+        asks: list[Part] = []
+        for name in COMPONENTS:
+            labels = list(our_manual().components[name].labels.items())
+            if name == "thinking":
+                options = [(label, f"{label} – {meaning}") for label, meaning in labels]
+                asks.append(parts.choice_ask(name, "Thinking", options, hint="the highest"))
+                continue
+            # CogME allows none: thinking alone says whether the item was tagged.
+            title, most = parts.capitalised(name), {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS}
+            asks.append({"type": "labels", "name": name, "labels": labels, "optional": True, "title": title, **most})
+        return parts.row_item(row, shows, [*asks, parts.note_ask()])
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""
@@ -112,23 +119,6 @@ class CogmeTags(ReviewKind):
 
 
 TAGS = CogmeTags()
-
-
-def _component_ask(name: str) -> Part:
-    labels = list(our_manual().components[name].labels.items())
-    if name == "thinking":
-        options = [(label, f"{label} – {meaning}") for label, meaning in labels]
-        return parts.choice_ask(name, "Thinking", options, hint="the highest")
-    # CogME allows none: thinking alone says whether the item was tagged.
-    return {
-        "type": "labels",
-        "name": name,
-        "labels": labels,
-        "optional": True,
-        "title": parts.capitalised(name),
-        "hint": f"up to {MOST_LABELS}",
-        "most": MOST_LABELS,
-    }
 
 
 def tags_of(marks: Marks) -> Tags | None:

@@ -18,7 +18,7 @@ from reelbench.registry.text_tables import Table, number
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import WORDS, DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
 GUIDE: Mapping[str, Any] = yaml.safe_load(
     (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")
@@ -35,11 +35,7 @@ class WrittenQuestions(ReviewKind):
     """New questions on a video, each with its answer, its steps and its skills."""
 
     name = KindName.WRITE
-    title = "Writing"
-    verb = "written"
-    unit = "Video"
-    video_alone = "Watch the whole video."
-    advice = (video_alone, *GUIDE["advice"])
+    advice = (*WORDS[KindName.WRITE]["advice"], *GUIDE["advice"])
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return a place for each video and locale, with fields for `SLOTS` questions."""
@@ -162,7 +158,7 @@ def _write(
                 "question": marks["question"].strip(),
                 "answer": marks["answer"].strip(),
                 "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
-                "external_links": _lines(marks.get("links", "")),
+                "external_links": parts.lines_of(marks.get("links", "")),
                 "skills": ", ".join(marks["skills"]),
                 "cultural_entity": marks.get("entity", "").strip(),
                 "category": about.get("category", ""),
@@ -175,12 +171,8 @@ def _write(
 
 def _steps(text: str) -> list[str]:
     """Return steps, without their numbers where somebody gave them theirs: 1, 2, 3 and so on."""
-    lines = _lines(text)
+    lines = parts.lines_of(text)
     numbers = [_NUMBER.match(line) for line in lines]
     if [number and int(number[1]) for number in numbers] != list(range(1, len(lines) + 1)):
         return lines
     return [line[number.end() :] for line, number in zip(lines, numbers, strict=True) if number]
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
