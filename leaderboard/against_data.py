@@ -113,10 +113,10 @@ def as_asked(
         InputError: The benchmark's data is not here, or is not what was answered; it begins with `where`.
     """
     if rows_here is None:
-        raise InputError(
-            f"{where}: the questions of {spec.id} are not here; `reelbench data fetch {spec.id}` brings them, "
-            f"REELBENCH_DATA_{spec.id.upper()} names your own"
-        )
+        own = f"`reelbench data fetch {spec.id}` brings them, REELBENCH_DATA_{spec.id.upper()} names your own"
+        if spec.id not in discovery.specs():  # known by the result's own declaration alone
+            own = "REELBENCH_BENCHMARKS names the folder of its benchmark.yaml"
+        raise InputError(f"{where}: the questions of {spec.id} are not here; {own}")
     items = []
     for sample in samples:
         row, reason = rows_here.get(sample.id), reason_before_judging(sample)

@@ -201,7 +201,7 @@ def ranked_board(
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
-    listed = trust.set_apart(settings, by_group)
+    listed = overall.set_apart(settings, by_group)
     main = overall.main_groups(specs, rows, ranks, listed)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)

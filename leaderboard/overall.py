@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from reelbench.leaderboard import trust
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry.spec import BenchmarkSpec
@@ -35,6 +36,25 @@ class Overall:
     of: int
     cells: Mapping[RankingGroup, BoardEntry]
     rates: Mapping[RankingGroup, float]
+
+
+def set_apart(
+    settings: trust.BoardSettings | None, groups: Mapping[RankingGroup, Sequence[BoardEntry]]
+) -> dict[RankingGroup, str]:
+    """Return the groups that can't stand for their benchmark: their judge or declaration is nobody's here."""
+    apart: dict[RankingGroup, str] = {}
+    if settings is None:
+        return apart
+    runs = {group: [row.stored for row in rows if row.stored is not None] for group, rows in groups.items()}
+    filed = [one.filed for some in runs.values() for one in some]
+    believed = settings.believed((one.key, one.benchmark) for one in filed)
+    for group, some in runs.items():
+        judges = [(one.check.vouched, one.result.judge) for one in some if one.result.judge is not None]
+        if some and (group.differs or not any(one.key in believed for one in some)):
+            apart[group] = trust.DECLARED_OTHERWISE
+        elif judges and not any(vouched or settings.names(judge) for vouched, judge in judges):
+            apart[group] = trust.BY_OTHERS
+    return apart
 
 
 def main_groups(

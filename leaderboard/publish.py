@@ -7,7 +7,7 @@ Only what differs is uploaded, in one commit for each repository.
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -161,6 +161,42 @@ def write_parquet(board: Board, path: Path) -> None:
 # --- the repository --------------------------------------------------------------------------------------------------
 
 
+def _withheld_rows(board: Board, *, private: bool) -> Iterator[tuple[str, withheld.Withheld]]:
+    """Yield name and content of the file of each benchmark that has runs whose samples may not be passed on."""
+    for benchmark, groups in board.groups.items():
+        tables = []
+        for group in groups:
+            kept, noise = board.withheld.get(group), board.noise[group]
+            why = why_withheld(board.specs[benchmark], group.split, private=private) or (kept and kept.why)
+            rows = [
+                withheld.Row(
+                    **{name: getattr(entry, name) for name in withheld.OF_ENTRY},
+                    result=store.public(entry.stored.result).model_copy(update={"media": None}),
+                    check=entry.stored.check,
+                    without_shortcuts=board.without_shortcuts.get(entry.key),
+                    other_judges=board.other_judges.get(entry.key),
+                )
+                for entry in (board.entries if why else ())
+                if entry.group == group and entry.stored is not None
+            ]
+            if why and rows:
+                table = withheld.Table(
+                    group=group,
+                    why=why,
+                    rows=rows,
+                    ranges=dict(noise.ranges),
+                    smallest=noise.smallest,
+                    pairs=[(*keys, found) for keys, found in noise.pairs.items()],
+                    videos=noise.videos,
+                    shares=board.shares(group),
+                    relations=board.relations(group),
+                )
+                tables.append(table)
+        if tables:
+            made = withheld.Withheld(benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark))
+            yield f"{withheld.FOLDER}/{benchmark}.json", made
+
+
 @dataclass(slots=True)
 class _Upload:
     """One repository and the folder with what it should hold."""
@@ -267,7 +303,7 @@ class _Upload:
             self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
         if self.options.create_pr:
             return
-        for name, kept in withheld.of_board(self.board, private=self.options.private):
+        for name, kept in _withheld_rows(self.board, private=self.options.private):
             write_json(self.folder / _RESULTS / name, kept.model_dump(mode="json"))
         boards = sorted((self.store / community.FOLDER).glob("*.json"))
         for path in (*boards, *(self.store / name for name in withheld.OWN)):

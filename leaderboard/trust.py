@@ -1,11 +1,11 @@
 """Whom a board believes: what its maintainers say in `settings.yaml`, and which account filed a model first."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -20,9 +20,6 @@ from reelbench.registry.files import read_json, read_text, sha256_of
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
 from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring import result_files
-
-if TYPE_CHECKING:
-    from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 
 FILE = "settings.yaml"
 BY_OTHERS, DECLARED_OTHERWISE = "by others' judges", "other declarations"
@@ -67,25 +64,6 @@ def read(store: Path) -> BoardSettings | None:
         return BoardSettings.model_validate(read_mapping(read_text(path), str(path)))
     except ValidationError as error:
         raise InputError(f"{path}: {first_wrong_field(error)}") from None
-
-
-def set_apart(
-    settings: BoardSettings | None, groups: Mapping["RankingGroup", Sequence["BoardEntry"]]
-) -> dict["RankingGroup", str]:
-    """Return the groups that can't stand for their benchmark: their judge or declaration is nobody's here."""
-    apart: dict[RankingGroup, str] = {}
-    if settings is None:
-        return apart
-    runs = {group: [row.stored for row in rows if row.stored is not None] for group, rows in groups.items()}
-    filed = [one.filed for some in runs.values() for one in some]
-    believed = settings.believed((one.key, one.benchmark) for one in filed)
-    for group, some in runs.items():
-        judges = [(one.check.vouched, one.result.judge) for one in some if one.result.judge is not None]
-        if some and (group.differs or not any(one.key in believed for one in some)):
-            apart[group] = DECLARED_OTHERWISE
-        elif judges and not any(vouched or settings.names(judge) for vouched, judge in judges):
-            apart[group] = BY_OTHERS
-    return apart
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------

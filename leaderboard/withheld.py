@@ -8,20 +8,16 @@ and nothing of it can be computed again, so its rows stand in tables of their ow
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.pairs import Noise, PairedDifference
-from reelbench.leaderboard.store import StoredResult, public
+from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
-from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.files import read_json, read_text, write_text
 from reelbench.registry.records import About, Breakdowns, Metrics, MetricValue, Record, Result
-
-if TYPE_CHECKING:
-    from reelbench.leaderboard.board import Board
 
 FOLDER = "withheld"
 OWN = (aliases.FILE, trust.FILE)
@@ -54,7 +50,7 @@ class Row(Record):
     other_judges: str | None
 
 
-_OF_ENTRY = Row.model_fields.keys() - {"result", "check", "without_shortcuts", "other_judges"}
+OF_ENTRY = Row.model_fields.keys() - {"result", "check", "without_shortcuts", "other_judges"}
 
 
 class Table(Record):
@@ -87,7 +83,7 @@ class Table(Record):
                 videos=frozenset() if "#" in row.key else None,
                 withheld=self.why,
             )
-            values = {name: getattr(row, name) for name in _OF_ENTRY}
+            values = {name: getattr(row, name) for name in OF_ENTRY}
             yield BoardEntry(**values, group=self.group, stored=replace(stored, differs=self.group.differs))
 
 
@@ -97,49 +93,6 @@ class Withheld(Record):
     benchmark: str
     tables: list[Table]
     bridges: list[dict[str, Any]]
-
-
-def of_board(board: "Board", *, private: bool) -> Iterator[tuple[str, Withheld]]:
-    """Yield name and content of the file of each benchmark that has runs whose samples may not be passed on."""
-    for benchmark, groups in board.groups.items():
-        tables = []
-        for group in groups:
-            kept = board.withheld.get(group)
-            why = why_withheld(board.specs[benchmark], group.split, private=private) or (kept and kept.why)
-            runs = [row for row in board.entries if row.group == group and row.stored is not None]
-            if why and runs:
-                tables.append(_table(board, group, runs, why))
-        if tables:
-            made = Withheld(benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark))
-            yield f"{FOLDER}/{benchmark}.json", made
-
-
-def _table(board: "Board", group: RankingGroup, runs: list[BoardEntry], why: str) -> Table:
-    noise, rows = board.noise[group], []
-    for entry in runs:
-        if entry.stored is None:
-            continue
-        values = {name: getattr(entry, name) for name in _OF_ENTRY}
-        rows.append(
-            Row(
-                **values,
-                result=public(entry.stored.result).model_copy(update={"media": None}),
-                check=entry.stored.check,
-                without_shortcuts=board.without_shortcuts.get(entry.key),
-                other_judges=board.other_judges.get(entry.key),
-            )
-        )
-    return Table(
-        group=group,
-        why=why,
-        rows=rows,
-        ranges=dict(noise.ranges),
-        smallest=noise.smallest,
-        pairs=[(*keys, found) for keys, found in noise.pairs.items()],
-        videos=noise.videos,
-        shares=board.shares(group),
-        relations=board.relations(group),
-    )
 
 
 def parse(path: Path) -> Withheld:

@@ -18,11 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.judges.judge_options import JudgeOptions
+from reelbench.leaderboard import against_data, site, store
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import site, store
 from reelbench.leaderboard.trust import Filing
+from reelbench.registry import discovery
 from reelbench.registry.data import loading
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
@@ -386,3 +387,12 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     made = boards.make(curve, published=False)
     assert {group.judge for group in made.listed} == {"earlier", "made-up"}
     assert made.other_judges == {}
+
+
+def test_where_the_questions_are_not_here_the_line_says_what_brings_them(monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    known = discovery.get("curve")
+    with pytest.raises(InputError, match="`reelbench data fetch curve` brings them"):
+        against_data.as_asked(known, [], None, "lab/one")
+    with pytest.raises(InputError, match=r"lab/one: .* of films are not here; REELBENCH_BENCHMARKS names the folder"):
+        against_data.as_asked(replace(known, id="films"), [], None, "lab/one")
