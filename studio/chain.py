@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
@@ -70,12 +71,10 @@ class ChainPrompts(PromptFiles):
     def __init__(self, chain: str, folder: Path | None = None) -> None:
         """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
         super().__init__(resources.files("reelbench.studio") / "prompts" / chain, folder)
-        self._roles: tuple[Role, ...] = ()
 
+    @cached_property
     def roles(self) -> tuple[Role, ...]:
-        """Return the chain's roles in order; InputError names what is wrong in their file."""
-        if self._roles:
-            return self._roles
+        """The chain's roles in order; InputError names what is wrong in their file."""
         where = self.place(ROLES)
         try:
             roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
@@ -88,7 +87,6 @@ class ChainPrompts(PromptFiles):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
         for role in roles:
             self.text(role.prompt)
-        self._roles = roles
         return roles
 
 

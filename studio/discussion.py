@@ -108,7 +108,7 @@ class Discussion:
         self.prompts = prompts
         self.options = options
         self.gates = gates
-        self.roles = prompts.roles()
+        self.roles = prompts.roles
         self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
         if len(self.roles) < 2:  # noqa: PLR2004
             raise InputError(

@@ -112,7 +112,7 @@ class Moments:
         self.prompts = prompts
         self.options = options
         self.gates = gates
-        self.roles: dict[str, Role] = {role.name: role for role in prompts.roles()}
+        self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = STAGES if options.with_options else STAGES[:-1]

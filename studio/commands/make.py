@@ -156,21 +156,16 @@ def compare(
 def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
     hints = get_type_hints(rules)
-    parameters = {}
+    parameters = []
     for rule in fields(rules):
-        option = typer.Option(rich_help_panel=panel, **rule.metadata)
-        parameters[rule.name] = inspect.Parameter(
-            rule.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=rule.default,
-            annotation=Annotated[hints[rule.name], option, kind],
+        words = typer.Option(rich_help_panel=panel, **rule.metadata)
+        declared = Annotated[hints[rule.name], words, kind]
+        parameter = inspect.Parameter(
+            rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared
         )
-
-    def make(**given: Any) -> Any:  # noqa: ANN401 - the dataclass
-        return rules(**given)
-
-    make.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-    make.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+        parameters.append(parameter)
+    make = partial(rules)
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
 
 

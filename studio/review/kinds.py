@@ -51,9 +51,9 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
     for path in paths:
         document = read_json(path)
         if isinstance(document, list):  # Label Studio's, where a page of ours saves an object
-            export = label_studio.parse(document, path)
-            files += [(path, review) for review in export.reviews]
-            ignored.update(export.ignored)
+            reviews, left_out = label_studio.parse(document, path)
+            files += [(path, review) for review in reviews]
+            ignored.update(left_out)
         else:
             review = parse_review(document, path)
             KINDS[review.ask].check(review, path)

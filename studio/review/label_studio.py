@@ -120,14 +120,6 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """An export as reviews, one per annotator, and how many results were left out, by reason."""
-
-    reviews: list[Review]
-    ignored: dict[str, int]
-
-
 @dataclass(slots=True)
 class _Task:
     where: str
@@ -146,8 +138,8 @@ class _Task:
         return rate
 
 
-def parse(document: list[Any], path: Path) -> Export:
-    """Read an export (its format JSON, not JSON-MIN): a list, where a page of ours saves an object.
+def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
+    """Read an export (its format JSON, not JSON-MIN) -> a review for each annotator, and reason -> results left out.
 
     Cancelled annotations and timeline results without a range are left out and counted.
 
@@ -211,7 +203,7 @@ def parse(document: list[Any], path: Path) -> Export:
         for who, annotated in people.items()
         if annotated
     ]
-    return Export(reviews, dict(ignored))
+    return reviews, ignored
 
 
 def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:
