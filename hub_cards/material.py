@@ -110,7 +110,7 @@ def gather(
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
-    has_mini = loading.mini_folder(spec).is_dir()
+    has_mini = (spec.folder / loading.MINI).is_dir()
     example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
     return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
-from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
+from reelbench.llm.ask_options import AskOptions, model_and_url
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -70,40 +70,30 @@ class JudgeOptions(AskOptions):
         return ",".join(sorted(judge.model for judge in self.members))
 
     @classmethod
-    def named(cls, text: str, *, url: str | None, prices: Path | None = None, **shared: Any) -> "JudgeOptions":  # noqa: ANN401
+    def named(cls, text: str, *, url: str | None = None, prices: Path | None = None, **shared: Any) -> "JudgeOptions":  # noqa: ANN401
         """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
-        `url` is the server of those without one of their own; `prices` a file of prices in LiteLLM's shape
+        `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else `OPENAI_BASE_URL`;
+        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`. `prices` is a file of prices in LiteLLM's shape
         (`model_prices_and_context_window.json`).
         """
+        url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
+        key = settings.first(settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
         judges = []
         for part in text.split(","):
             model, own = model_and_url(part.strip())
             cost = model_prices(prices, model, batch=shared.get("batch", False)) if prices and model else {}
-            judges.append(cls(model=model, url=own or url, **{**shared, **cost}))
+            judges.append(cls(model=model, url=own or url, **{"api_key": key, **shared, **cost}))
         return replace(judges[0], others=tuple(judges[1:]))
 
     @classmethod
     def from_environment(cls) -> "JudgeOptions | None":
         """Return the judge that `REELBENCH_JUDGE` names, or None where it is unset.
 
-        `REELBENCH_JUDGE_URL` and `REELBENCH_JUDGE_API_KEY` go with it, else `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
-        These two alone never make a judge: they may belong to the model under test.
+        `OPENAI_BASE_URL` and `OPENAI_API_KEY` alone never make a judge: they may belong to the model under test.
         """
         model = settings.JUDGE.get()
-        if not model:
-            return None
-        return cls.named(model, url=default_url(), api_key=default_api_key())
-
-
-def default_url() -> str | None:
-    """Return the URL that the environment gives for a judge that was named, or None."""
-    return base_url(settings.JUDGE_URL.name)
-
-
-def default_api_key() -> str | None:
-    """Return the key that the environment gives for a judge that was named, or None."""
-    return api_key(settings.JUDGE_API_KEY.name)
+        return cls.named(model) if model else None
 
 
 def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, float]:

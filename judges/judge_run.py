@@ -5,8 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
-from types import TracebackType
-from typing import Self, cast
+from typing import cast
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
@@ -90,44 +89,70 @@ def judge_of(
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
         answered = [item for item in items if item.reason is None]
         with bar(f"judging {spec.id}", len(answered)) as show:
-            panel = Panel(cast("JudgeSpec", spec.judge), prompts, options, note, budget)
-            verdicts = loop.run(Runner(panel.askers, show).results(answered, panel.verdict))
-            return {verdict.id: verdict for verdict in verdicts}, panel.record
+            scale = cast("JudgeSpec", spec.judge)
+            run = JudgeRun(scale, prompts, answered, options, show=show, on_note=note, budget=budget)
+        return {verdict.id: verdict for verdict in run}, run.record
 
     return judge
 
 
 class LiveJudge:
-    """Judges one item at a time, for a host's worker threads; `judge` blocks and never raises."""
+    """Judges one item at a time, for a host's worker threads (lmms-eval's): `judge` blocks and never raises.
 
-    def __init__(self, spec: BenchmarkSpec, options: JudgeOptions) -> None:
-        """Raises InputError or ReelbenchError where the judge can't be set up at all."""
-        prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-        self._scale, self._options = cast("JudgeSpec", spec.judge), options
-        self._panel = Panel(self._scale, prompts, options)
+    The judge is that of `options`, else the one that `REELBENCH_JUDGE` names, set up when the first answer comes.
+    Nothing is asked where neither is there: an `OPENAI_API_KEY` may belong to the model under test.
+    """
+
+    def __init__(self, spec: BenchmarkSpec, options: JudgeOptions | None = None) -> None:
+        self._spec, self._options = spec, options
         self._lock = threading.Lock()
+        self._panel: Panel | None = None
         self._held, self._asked = ExitStack(), AsyncExitStack()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._closed = self._told = False
+        self._closed = self._tried = self._told = False
 
-    def judge(self, item: Item) -> Verdict:
-        """Return the item's verdict; whatever goes wrong leaves it unscored, and is logged once."""
+    def judge(self, item: Item) -> Verdict | None:
+        """Return the verdict on an item; None where it has no answer, or no judge was named or can be set up.
+
+        Whatever goes wrong once it is set up leaves the item unscored, and is logged once.
+        """
+        scale = self._spec.judge
+        if scale is None or item.reason is not None or not (self._options or settings.JUDGE.get()):
+            return None
+        with self._lock:
+            if not self._tried:
+                self._tried = True
+                try:
+                    self._options = self._options or JudgeOptions.from_environment()
+                    if self._options is not None:
+                        prompts = load_prompts(self._spec, self._options.prompts)
+                        self._panel = Panel(scale, prompts, self._options)
+                except ReelbenchError as error:
+                    _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
+        if self._panel is None or self._options is None:
+            return None
         try:
-            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), self._entered()).result()
+            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), self._entered(self._panel)).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
                 _log.error("%s", self._options.redact(" ".join(str(error).split()) or repr(error)))
-            return Verdict(item.id, {}, dict.fromkeys(self._scale.criteria, Reason.JUDGE_UNAVAILABLE))
+            return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
-    @property
-    def notes(self) -> list[str]:
-        """One line for each thing that the user should know."""
-        return self._panel.notes
+    def _entered(self, panel: Panel) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise ReelbenchError("the judge is closed")
+            if self._loop is None:
+                self._loop = self._held.enter_context(loop.asking())
+                for asker in panel.askers:
+                    entering = self._asked.enter_async_context(asker)
+                    asyncio.run_coroutine_threadsafe(entering, self._loop).result()
+            return self._loop
 
-    def record(self) -> JudgeRecord:
-        """Return the judge's record, over all verdicts given so far."""
-        return self._panel.record
+    def record(self) -> JudgeRecord | None:
+        """Return the judge's record, over all verdicts given so far; None where it was never asked."""
+        return self._panel.record if self._panel is not None else None
 
     def close(self) -> None:
         """End judging; replies that arrived are kept."""
@@ -137,54 +162,5 @@ class LiveJudge:
         if running is not None:
             asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
             self._held.close()
-        self._panel.close()
-
-    def _entered(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._closed:
-                raise ReelbenchError("the judge is closed")
-            if self._loop is None:
-                self._loop = self._held.enter_context(loop.asking())
-                for asker in self._panel.askers:
-                    entering = self._asked.enter_async_context(asker)
-                    asyncio.run_coroutine_threadsafe(entering, self._loop).result()
-            return self._loop
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Live:
-    """The judge that `REELBENCH_JUDGE` names, asked item by item from lmms-eval's worker threads; it never raises.
-
-    Nothing is asked unless that variable is set: an `OPENAI_API_KEY` may belong to the model under test.
-    """
-
-    def __init__(self, spec: BenchmarkSpec) -> None:
-        self._spec = spec
-        self._lock = threading.Lock()
-        self._judge: LiveJudge | None = None
-        self._tried = False
-
-    def judge(self, item: Item) -> Verdict | None:
-        """Return the judge's verdict on an item, or None where no judge was named or it can't be set up."""
-        if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
-            return None
-        with self._lock:
-            if not self._tried:
-                self._tried = True
-                try:
-                    options = JudgeOptions.from_environment()
-                    self._judge = LiveJudge(self._spec, options) if options is not None else None
-                except ReelbenchError as error:
-                    _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
-        return self._judge.judge(item) if self._judge is not None else None
-
-    def record(self) -> JudgeRecord | None:
-        """Return the judge's record so far, or None where it was never asked."""
-        return self._judge.record() if self._judge is not None else None
+        if self._panel is not None:
+            self._panel.close()

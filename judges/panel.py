@@ -18,7 +18,7 @@ from reelbench.judges.prompting import PromptSet
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally, added
-from reelbench.llm.messages import Message
+from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, RetryCursor
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
@@ -88,7 +88,8 @@ class Panel:
         for member in self.members:
             cache = member.asker.cache
             if cache.is_shared:  # all in one request
-                await cache.look(*(member.asker.key(words, vote) for (_, vote), words in member.messages(item)))
+                shapes = [(member.asker.shape(words), vote) for (_, vote), words in member.messages(item)]
+                await cache.look(*(reply_key(shape, vote, 0) for shape, vote in shapes))
             asked.append(await cache.aside(member.places, item))
         places = [
             (member.asker, cursor)

@@ -10,11 +10,12 @@ import re
 from typing import Any
 
 from reelbench.llm.reading import MAX_CHARACTERS as MAX_REPLY
-from reelbench.llm.reading import dictionary, unfenced
+from reelbench.llm.reading import dictionary
 
 MAX_CHARACTERS = 20_000
 """Longest verdict that is read, without the reasoning before it."""
 
+_FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,3}")  # in ASCII
 
 # How vendors mark reasoning: name -> (opening, closing).
@@ -52,7 +53,9 @@ def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -
 def _whole(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - whatever stands under `score`
     if len(text) > MAX_CHARACTERS:
         return None
-    text = unfenced(text)
+    text = text.strip().removeprefix("\ufeff").strip()
+    fenced = _FENCE.fullmatch(text)
+    text = fenced.group(1).strip() if fenced else text
     if bare_integer and _INTEGER.fullmatch(text):
         return int(text)
     return (dictionary(text) or {}).get("score")

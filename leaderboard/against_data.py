@@ -169,11 +169,6 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
     return ", ".join(filter(None, (covers, "" if bounded else unscored))) or None
 
 
-def is_left_out(sample: Sample) -> bool:
-    """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
-    return sample.state == "unscored" and sample.reason not in EXCUSED
-
-
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
     wanted = set(ids)
     for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{known}" for known in spec.splits)):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, trust, withheld
-from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
@@ -25,7 +24,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import aggregation
 from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
-from reelbench.scoring.value_bounds import with_unscored_at
+from reelbench.scoring.value_bounds import is_left_out, with_unscored_at
 from reelbench.scoring.videos import videos_had
 
 

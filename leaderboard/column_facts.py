@@ -10,7 +10,7 @@ from reelbench.judges.identity import other_than_requested
 from reelbench.leaderboard.standing import Standing, bound_in_words, stated_score
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import read_text
-from reelbench.registry.records import About
+from reelbench.registry.records import About, Sample
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf
 from reelbench.scoring import calibration_file, result_files
 from reelbench.stats import intervals
@@ -55,14 +55,18 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
 
 
 def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
-    """Return the mean usage of the items that state it; InputError where the samples can't be read."""
-    judge, items = stored.result.judge, stored.result.counts.items
-    usage: dict[str, float | None] = {
-        "judge_cost": judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
-    }
-    text = read_text(stored.folder / result_files.SAMPLES_FILE)
-    if '"tokens"' in text or '"seconds"' in text:
-        samples = list(result_files.read_samples(stored.folder))
+    """Return the mean usage of the items that state it, of all runs; InputError where the samples can't be read."""
+    several = stored.runs or (stored,)
+    costs = [one.result.judge and one.result.judge.cost_usd for one in several]
+    items = sum(one.result.counts.items for one in several)
+    known = [cost for cost in costs if cost is not None]
+    usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
+    samples: list[Sample] = []
+    for folder in (one.folder for one in several):
+        text = read_text(folder / result_files.SAMPLES_FILE)
+        if '"tokens"' in text or '"seconds"' in text:
+            samples += result_files.read_samples(folder)
+    if samples:
         for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
             usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
         usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])

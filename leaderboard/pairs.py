@@ -4,41 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import aggregation
-from reelbench.scoring.value_bounds import with_unscored_at
+from reelbench.scoring import comparison
+from reelbench.scoring.comparison import AtBothEnds
 from reelbench.stats import intervals, power
 from reelbench.stats.intervals import PairedTest
 
 MOST_COMPARED = 100
 """Models that are compared each with each: of so many that is 4,950 tests, some two seconds."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Draws:
-    """A run's primary metric on its items, resampled over videos."""
-
-    ids: tuple[str, ...]
-    value: float | None
-    draws: NDArray[np.float64] | None
-    videos: int
-    runs: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """A run with each unscored item at the scale's lowest and at its highest; the same where all are scored."""
-
-    lowest: _Draws
-    highest: _Draws
 
 
 class PairedDifference(NamedTuple):
@@ -96,70 +75,45 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         return Noise({}, None, videos=_run(spec, rows[0]).lowest.videos)
     runs = {row.key: _run(spec, row) for row in rows}
     tests = {(a.key, b.key): _tests(spec, (a, b), (runs[a.key], runs[b.key])) for a, b in combinations(rows, 2)}
-    alone: list[float | None] = []
-    for some in tests.values():  # where the sign hangs on the unscored items, nothing is told
-        unsure = len({test.difference > 0 for test in some}) > 1
-        alone.append(1.0 if unsure else max((test.p for test in some), default=None))
+    alone = [comparison.p_of(some) for some in tests.values()]
     adjusted, levels = power.holm(alone), power.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
     for (pair, some), p, one, level in zip(tests.items(), adjusted, alone, levels, strict=True):
-        by = _by(runs[pair[0]].lowest, runs[pair[1]].lowest)
-        ends = [] if level is None else [test.interval(level) for test in some]
-        interval = (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
-        if by is not None:
-            pairs[pair] = PairedDifference(by, p, interval, one)
+        a, b = (runs[key].lowest.value for key in pair)
+        interval = None if level is None else comparison.interval_of(some, level)
+        if a is not None and b is not None:
+            pairs[pair] = PairedDifference(a - b, p, interval, one)
     return Noise(
         power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
-        _smallest([run.lowest for run in runs.values()]),
+        _smallest(list(runs.values())),
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),
     )
 
 
-def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -> _Run:
+def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -> AtBothEnds:
     assert entry.stored is not None  # noqa: S101 - runs only
-    counted = [
-        sample
-        for sample in ranked_samples(entry.stored)
-        if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
-    ]
-    ids = tuple(sorted(sample.id for sample in counted))
-
-    def draws(end: Literal["lowest", "highest"]) -> _Draws:
-        metric = aggregation.resampled(spec, spec.primary, with_unscored_at(end, spec, spec.primary, counted))
-        return _Draws(ids, metric.value, metric.draws, metric.videos, metric.runs)
-
-    lowest = draws("lowest")
-    return _Run(lowest, draws("highest") if any(map(is_left_out, counted)) else lowest)
+    return comparison.at_both_ends(spec, ranked_samples(entry.stored), only)
 
 
-def _tests(spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple[_Run, _Run]) -> list[PairedTest]:
+def _tests(
+    spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple[AtBothEnds, AtBothEnds]
+) -> list[PairedTest]:
     """Return the test at either end of what is unscored, on the items that both have; none of too few videos."""
-    if runs[0].lowest.ids != runs[1].lowest.ids:
-        shared = set(runs[0].lowest.ids) & set(runs[1].lowest.ids)
+    if runs[0].ids != runs[1].ids:
+        shared = set(runs[0].ids) & set(runs[1].ids)
         if not shared:
             return []
         runs = _run(spec, rows[0], shared), _run(spec, rows[1], shared)
-    a, b = runs
-    tests = []
-    for ours, theirs in {(a.lowest, b.highest), (a.highest, b.lowest)}:
-        by = _by(ours, theirs)
-        if by is None or ours.draws is None or theirs.draws is None:
-            return []
-        tests.append(intervals.paired_test(by, ours.draws - theirs.draws, ours.videos, ours.runs, theirs.runs))
-    return [test for test in tests if test is not None] if None not in tests else []
+    return comparison.tests_at_both_ends(*runs)
 
 
-def _by(a: _Draws, b: _Draws) -> float | None:
-    return None if a.value is None or b.value is None else a.value - b.value
-
-
-def _smallest(runs: Sequence[_Draws]) -> float | None:
+def _smallest(runs: Sequence[AtBothEnds]) -> float | None:
     pilots = [
-        (intervals.standard_error(draws[~np.isnan(draws)], a.videos), a.videos)
+        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.videos), a.lowest.videos)
         for a, b in combinations(runs, 2)
-        if a.ids == b.ids and a.videos > 1 and a.draws is not None and b.draws is not None
-        for draws in [a.draws - b.draws]
+        if a.ids == b.ids and a.lowest.videos > 1 and a.lowest.draws is not None and b.lowest.draws is not None
+        for draws in [a.lowest.draws - b.lowest.draws]
     ]
     if not pilots:
         return None

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 
 from reelbench.judges.identity import under_several_ids
 from reelbench.leaderboard import rereading
-from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files, runs
-from reelbench.scoring.value_bounds import MOST_UNSCORED, value_bounds
+from reelbench.scoring.value_bounds import MOST_UNSCORED, is_left_out, value_bounds
 from reelbench.scoring.videos import videos_asked, videos_had
 
 

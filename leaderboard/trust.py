@@ -7,15 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from reelbench.judges.identity import returned_ids, single_judges
 from reelbench.leaderboard import aliases, checks, identity
 from reelbench.leaderboard.checks import CHECK_FILE, Check
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record, first_wrong_field
+from reelbench.registry.base_record import Record, checked
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_text, sha256_of
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
 from reelbench.registry.yaml_text import read_mapping
@@ -60,10 +59,7 @@ def read(store: Path) -> BoardSettings | None:
     path = store / FILE
     if not path.is_file():
         return None
-    try:
-        return BoardSettings.model_validate(read_mapping(read_text(path), str(path)))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_wrong_field(error)}") from None
+    return checked(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------

@@ -34,11 +34,6 @@ _ASKED_AT = "/chat/completions"
 _SERVED = re.compile(r"(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
 
-def output_limit(max_tokens: int | None, *, thinking: bool) -> int | None:
-    """Return most tokens of an answer: `max_tokens`, else `THINKING_TOKENS` where the model thinks, else None."""
-    return max_tokens or (THINKING_TOKENS if thinking else None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
     """A language model and how to ask it; InputError where a value makes no sense.
@@ -100,6 +95,8 @@ class AskOptions:
     patience: float = PATIENCE
     cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
     cache_patience: float = CACHE_PATIENCE
+    local: bool = field(init=False, repr=False, compare=False)
+    """Whether the model runs in this process (`llm.providers`)."""
     host: str = field(init=False, repr=False, compare=False)
     """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -109,6 +106,7 @@ class AskOptions:
         option = self.option
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
+        object.__setattr__(self, "local", self.model.startswith(LOCAL))
         object.__setattr__(self, "host", "local" if self.local else self._checked_host())
         values = (
             value
@@ -140,11 +138,6 @@ class AskOptions:
                 f"a budget in dollars needs the price of {self.who} per million tokens; or give it in calls"
             )
 
-    @property
-    def local(self) -> bool:
-        """Whether the model runs in this process (`llm.providers`)."""
-        return self.model.startswith(LOCAL)
-
     def _checked_host(self) -> str:
         where = f"{self.option}-url"
         try:
@@ -164,11 +157,6 @@ class AskOptions:
         if parts.path.rstrip("/").endswith(_ASKED_AT):
             raise InputError(f"{where}: leave {_ASKED_AT} out of the URL; it is added to it")
         return host
-
-    @property
-    def cache_place(self) -> Path | str:
-        """Where replies are kept: a file, or a database's address."""
-        return self.cache if self.cache is not None else cache_place()
 
     def cost_usd(
         self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
@@ -190,7 +178,7 @@ class AskOptions:
     def sampling(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings sent with each call beside model and messages: the caller's `own` under these."""
         sent = dict(own)
-        limit = output_limit(self.max_tokens, thinking=self.thinking)
+        limit = self.max_tokens or (THINKING_TOKENS if self.thinking else None)
         if self.thinking:
             sent.pop("temperature", None)
         if limit is not None:
@@ -222,13 +210,3 @@ def model_and_url(text: str) -> tuple[str, str | None]:
     """Split `MODEL[@URL]` into the model, and the server of its own or None."""
     match = _SERVED.fullmatch(text)
     return (match["model"], match["url"]) if match else (text, None)
-
-
-def api_key(*variables: str) -> str | None:
-    """Return the first key that the environment has under `variables`, else under `OPENAI_API_KEY`, or None."""
-    return settings.first(*variables, settings.OPENAI_API_KEY.name)
-
-
-def base_url(*variables: str) -> str | None:
-    """Return the first server's URL that the environment has under `variables`, else `OPENAI_BASE_URL`, or None."""
-    return settings.first(*variables, settings.OPENAI_BASE_URL.name)

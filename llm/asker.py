@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.batches import Batches
-from reelbench.llm.budget import Budget, Tally, moment, shown_dates
+from reelbench.llm.budget import Budget, Tally, shown_dates
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
 from reelbench.llm.defaults import REJECTIONS
@@ -78,7 +78,7 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`); what has no text at all, or
+            as_it_stands: Read a reply that was cut short too (see `retry_cursor`); what has no text at all, or
                 none that is text, is a failed reply all the same.
             notes_end: After the first reply that is paid for, note the day on which the server says that it ends
                 the model, if any, and keep it in the cache.
@@ -135,10 +135,6 @@ class Asker:
             outdated: Says of a reply in the cache that it is passed over; by default as the options say.
         """
         return RetryCursor(self, messages, read, vote=vote, again=again, outdated=outdated)
-
-    def key(self, messages: Sequence[Message], vote: int = 0) -> bytes:
-        """Return the key of the first reply to a question."""
-        return reply_key(self.shape(messages), vote, 0)
 
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
@@ -231,9 +227,9 @@ class Asker:
         self._closed = True
         self.cache.close(self.note)
         if self._tells and self.tally.replies and self._on_note is not None:
-            calls, kept = self.tally.calls, max(0, self.tally.replies - self.tally.calls)
-            dates = shown_dates(moment(self.tally.kept_from), moment(self.tally.kept_to))
-            self._on_note(f"{self.options.model}: {calls} asked, {kept} kept{dates}")
+            taken = self.tally.taken()
+            dates = shown_dates(taken["kept_from"], taken["kept_to"])
+            self._on_note(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -345,7 +341,7 @@ class Asker:
                         else:
                             # Others would only fail at a server in trouble, so the turn is kept.
                             self._pacer.answered()
-                            await turn.wait(wait)
+                            await self._pacer.sleep(wait)
                     else:
                         claimed = False  # given up with the reply
                         return None

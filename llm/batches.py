@@ -18,10 +18,18 @@ from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.cache import ReplyCache, stored_now
-from reelbench.llm.client import NotServedError, RejectedError, TransientError, batch_client, one_line, reply_of
+from reelbench.llm.client import (
+    PLACEHOLDER_KEY,
+    NotServedError,
+    RejectedError,
+    TransientError,
+    one_line,
+    reply_of,
+    server_of,
+)
 from reelbench.llm.messages import Message, on_the_wire
 from reelbench.llm.store import StoredBatch, StoredReply
-from reelbench.registry.errors import ReelbenchError, number_of
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 MOST_REQUESTS = 50_000
 """Requests in one batch, the server's limit."""
@@ -199,8 +207,22 @@ class Batches:
     # --- the file, the client ----------------------------------------------------------------------------------------
 
     def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
+        """Return the client for files and batches; NotServedError or InputError where the server has none for us."""
         if self._client is None:
-            self._client = batch_client(self._options)
+            import openai
+
+            options = self._options
+            _, base, query, is_azure = server_of(options)
+            if is_azure:
+                raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
+            self._client = openai.OpenAI(
+                api_key=options.api_key or PLACEHOLDER_KEY,
+                base_url=base,
+                default_query=query,
+                timeout=options.timeout,
+                max_retries=options.tries - 1,
+                http_client=openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False),
+            )
         return self._client
 
 

@@ -153,7 +153,15 @@ class Budget:
         if self.job is not None:
             reserved = await cache.aside(cache.store.reserve, job, self.limit, estimate)
         else:
-            reserved = self._reserved(estimate)
+            with self._lock:
+                reserved = estimate if self.limit.usd is None else max(estimate, self._dearest_usd)
+                over = self.limit.calls is not None and self._calls >= self.limit.calls
+                usd = self._spent_usd + self._reserved_usd + reserved
+                if over or (self.limit.usd is not None and usd > self.limit.usd):
+                    reserved = None
+                else:
+                    self._calls += 1
+                    self._reserved_usd += reserved
         if reserved is None:
             yield None
             return
@@ -169,18 +177,6 @@ class Budget:
                     self._calls -= not call.counts
                     self._spent_usd += call.cost or 0.0
                     self._dearest_usd = max(self._dearest_usd, call.cost or 0.0)
-
-    def _reserved(self, estimate: float) -> float | None:
-        with self._lock:
-            if self.limit.calls is not None and self._calls >= self.limit.calls:
-                return None
-            if self.limit.usd is not None:
-                estimate = max(estimate, self._dearest_usd)
-                if self._spent_usd + self._reserved_usd + estimate > self.limit.usd:
-                    return None
-            self._calls += 1
-            self._reserved_usd += estimate
-        return estimate
 
     @property
     def shown(self) -> str:

@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_options import AskOptions, cache_place
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.patience import opened_patiently
@@ -96,7 +96,7 @@ class ReplyCache:
     @classmethod
     def shared(cls, options: AskOptions, on_note: Callable[[str], None]) -> "ReplyCache":
         """Return this process's cache where options keep their replies; to be closed as often as it was asked for."""
-        place = options.cache_place
+        place = options.cache if options.cache is not None else cache_place()
         with _sharing:
             cache = _open.get((os.getpid(), str(place)))
             if cache is None:
@@ -218,7 +218,7 @@ class ReplyCache:
             pacer, users = self._pacers.pop(server)
             if users > 1:
                 self._pacers[server] = pacer, users - 1
-            elif pacer.is_proven:
+            elif pacer.had_reply and pacer.stopped is None:
                 _proven.add((self._key, *server))
             else:
                 _proven.discard((self._key, *server))

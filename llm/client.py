@@ -29,7 +29,7 @@ from reelbench.registry.values import is_array, is_object
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-_PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
+PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 MAX_BYTES = 4_000_000
 """Longest reply of a server that is taken, decompressed; the rest is cut off while it arrives."""
 
@@ -80,8 +80,25 @@ class ChatClient:
         import aiohttp
 
         self._options = options
-        self._url, headers = _completions(options)
-        parts = urlsplit(self._url)
+        parts, base, query, is_azure = server_of(options)
+        key = options.api_key or PLACEHOLDER_KEY
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "Content-Type": "application/json"}
+        if is_azure:
+            if "api-version" not in query:
+                raise InputError(
+                    f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
+                )
+            if "/openai/deployments/" not in parts.path:
+                base = f"{base.removesuffix('/openai')}/openai/deployments/{quote(options.model, safe='')}"
+            base = base.removesuffix("/chat/completions")
+            headers["api-key"] = key
+        else:
+            headers["Authorization"] = f"Bearer {key}"
+            if organization := settings.OPENAI_ORG_ID.get():
+                headers["OpenAI-Organization"] = organization
+            if project := settings.OPENAI_PROJECT_ID.get():
+                headers["OpenAI-Project"] = project
+        self._url = f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else "")
         certificates: ssl.SSLContext | bool = True
         if parts.scheme == "https":
             known = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
@@ -183,7 +200,10 @@ class ChatClient:
                 f"{options.who} at {options.host} answered {status}, sending us on to {there or 'another address'}; "
                 f"give the URL of the server itself as {options.option}-url"
             )
-        error = _error(content)
+        error: object = content.decode("utf-8", "replace").strip()
+        with suppress(ValueError, RecursionError):
+            body = json.loads(content.decode("utf-8", "replace"))
+            error = body.get("error", body) if is_object(body) else error
         text = one_line(options.redact(_error_text(error)))  # in this order: half a key is a secret too
         line = f"{options.who} at {options.host} answered {status}: {text or 'nothing else'}"
         code, param = (error.get("code"), error.get("param")) if is_object(error) else (None, None)
@@ -199,13 +219,14 @@ class ChatClient:
 
 
 async def _body(response: "ClientResponse") -> bytes | None:
-    """Read a response's body, decompressed; None where that is longer than `MAX_BYTES`."""
+    """Read a response's body, decompressed; None where that, or what arrives, is longer than `MAX_BYTES`."""
     how = response.headers.get("content-encoding", "identity").lower()
     expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
-    content = bytearray()
+    content, arrived = bytearray(), 0
     async for chunk in response.content.iter_any():
+        arrived += len(chunk)
         content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-        if len(content) > MAX_BYTES:
+        if max(arrived, len(content)) > MAX_BYTES:  # what follows the end of a compressed text counts as well
             return None
     return bytes(content)
 
@@ -265,25 +286,7 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     )
 
 
-def batch_client(options: AskOptions) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
-    """Return a client for files and batches; NotServedError or InputError where the server can't be asked for them."""
-    import openai
-
-    _, base, query, is_azure = _server(options)
-    if is_azure:
-        raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
-    http = openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False)
-    return openai.OpenAI(
-        api_key=options.api_key or _PLACEHOLDER_KEY,
-        base_url=base,
-        default_query=query,
-        timeout=options.timeout,
-        max_retries=options.tries - 1,
-        http_client=http,
-    )
-
-
-def _server(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool]:
+def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool]:
     """Return the server's URL in parts, its base, its query, whether it is Azure's; NotServedError without a key."""
     if options.api_key is None and options.url is None:
         raise NotServedError(
@@ -293,39 +296,6 @@ def _server(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path
     return parts, base, dict(parse_qsl(parts.query)), own or "/openai/deployments/" in parts.path
-
-
-def _completions(options: AskOptions) -> tuple[str, dict[str, str]]:
-    """Return the address that chat completions are asked of, and the headers that go there."""
-    parts, base, query, is_azure = _server(options)
-    key = options.api_key or _PLACEHOLDER_KEY
-    headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "Content-Type": "application/json"}
-    if is_azure:
-        if "api-version" not in query:
-            raise InputError(
-                f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
-            )
-        if "/openai/deployments/" not in parts.path:
-            base = f"{base.removesuffix('/openai')}/openai/deployments/{quote(options.model, safe='')}"
-        base = base.removesuffix("/chat/completions")
-        headers["api-key"] = key
-    else:
-        headers["Authorization"] = f"Bearer {key}"
-        if organization := settings.OPENAI_ORG_ID.get():
-            headers["OpenAI-Organization"] = organization
-        if project := settings.OPENAI_PROJECT_ID.get():
-            headers["OpenAI-Project"] = project
-    return f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else ""), headers
-
-
-def _error(content: bytes) -> object:
-    """Return an error's body: a dictionary where it is one, else its text."""
-    text = content.decode("utf-8", "replace").strip()
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return body.get("error", body) if is_object(body) else text
 
 
 def _error_text(error: object) -> str:

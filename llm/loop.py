@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,27 +19,22 @@ _sharing = threading.Lock()
 _loops: dict[int, "_Loop"] = {}  # by process: a thread is not there after a fork
 
 
+@dataclass(slots=True)
 class _Loop:
-    def __init__(self) -> None:
-        self.users = 0
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, name="reelbench-asking", daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        if sys.is_finalizing():  # whoever held it never let go: threads stand still by now, and would never answer
-            return
-        asyncio.run_coroutine_threadsafe(self.loop.shutdown_default_executor(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.loop.close()
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+    users: int = 0
 
 
 @contextmanager
 def asking() -> Generator[asyncio.AbstractEventLoop]:
     """Hold the loop while the block runs; the last to leave ends it."""
     with _sharing:
-        held = _loops.get(os.getpid()) or _loops.setdefault(os.getpid(), _Loop())
+        if (held := _loops.get(os.getpid())) is None:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=loop.run_forever, name="reelbench-asking", daemon=True)
+            thread.start()
+            held = _loops[os.getpid()] = _Loop(loop, thread)
         held.users += 1
     try:
         yield held.loop
@@ -47,8 +43,12 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
             held.users -= 1
             if ended := not held.users:
                 del _loops[os.getpid()]
-        if ended:
-            held.close()
+        # In an interpreter that ends (whoever held it never let go) threads stand still, and would never answer.
+        if ended and not sys.is_finalizing():
+            asyncio.run_coroutine_threadsafe(held.loop.shutdown_default_executor(), held.loop).result()
+            held.loop.call_soon_threadsafe(held.loop.stop)
+            held.thread.join()
+            held.loop.close()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

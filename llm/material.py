@@ -97,11 +97,12 @@ class PromptFiles:
         texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}
         named = {place[1] or place[2].lower() for place in _PLACE.finditer(self.text(name))}
         if not material or not named.isdisjoint(texts):
-            return [{"role": "user", "content": _with(self._filled(name, {**texts, **places}), attachments)}]
-        pieces = [(tag, valid_text(text)) for tag, text in material]
-        mark, user = marked(pieces)
-        system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
-        return [{"role": "system", "content": system}, {"role": "user", "content": _with(user, attachments)}]
+            before, user = [], self._filled(name, {**texts, **places})
+        else:
+            mark, user = marked([(tag, valid_text(text)) for tag, text in material])
+            system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
+            before = [{"role": "system", "content": system}]
+        return [*before, {"role": "user", "content": [user, *attachments] if attachments else user}]
 
     def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         """Return the question asked again: the reply that could not be used, and why."""
@@ -130,7 +131,3 @@ def marked(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
     texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
     mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]
     return mark, "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material)
-
-
-def _with(text: str, attachments: Sequence[Attachment]) -> str | list[str | Attachment]:
-    return [text, *attachments] if attachments else text

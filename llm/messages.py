@@ -19,13 +19,16 @@ TOKENS_PER_ATTACHMENT = 1024
 
 
 def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) -> list[Message]:
-    def part(piece: str | Attachment) -> dict[str, Any]:
-        return {"type": "text", "text": piece} if isinstance(piece, str) else piece.part(url_of(piece))
-
-    return [
-        message if isinstance(message["content"], str) else {**message, "content": list(map(part, message["content"]))}
-        for message in messages
-    ]
+    rendered: list[Message] = []
+    for message in messages:
+        content = message["content"]
+        if not isinstance(content, str):
+            content = [
+                {"type": "text", "text": piece} if isinstance(piece, str) else piece.part(url_of(piece))
+                for piece in content
+            ]
+        rendered.append({**message, "content": content})
+    return rendered
 
 
 def on_the_wire(messages: Sequence[Message]) -> list[Message]:

@@ -5,6 +5,7 @@ import random
 from collections import deque
 from collections.abc import Coroutine
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -38,7 +39,8 @@ class Pacer:
         self._most = concurrency
         self._limit = float(concurrency) if proven else 1.0
         self._probing = not proven
-        self._had_reply = proven
+        self.had_reply = proven
+        """Whether the server has given a reply."""
         self.in_flight = 0
         """Calls that were let in and have not left."""
         self._round = 0
@@ -49,11 +51,6 @@ class Pacer:
         self._timer: asyncio.TimerHandle | None = None
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the server has given a reply, and still serves us."""
-        return self._had_reply and self.stopped is None
 
     def allow(self, concurrency: int) -> None:
         """Let at least so many calls pass at once, where the server takes them."""
@@ -96,7 +93,7 @@ class Pacer:
 
     def good(self) -> None:
         """Note a reply: the server takes what it gets."""
-        self._had_reply = True
+        self.had_reply = True
         self.answered()
         self._limit = min(self._most, self._limit + 1 / self._limit)
 
@@ -142,15 +139,18 @@ class Pacer:
                 task.cancel()
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep, or until asking stops."""
+        """Sleep; StoppedError once asking is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
+        if self.stopped is not None:
+            raise self.stopped
 
     def _free(self) -> bool:
         return self.in_flight < int(self._limit) and asyncio.get_running_loop().time() >= self._held_until
 
-    def _wake(self) -> None:
+    def _wake(self, *, held_over: bool = False) -> None:
+        self._timer = None if held_over else self._timer
         while self._waiting and self._free():
             if self.shared:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
@@ -161,11 +161,7 @@ class Pacer:
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()
             if self._held_until > loop.time():
-                self._timer = loop.call_at(self._held_until, self._held_over)
-
-    def _held_over(self) -> None:
-        self._timer = None
-        self._wake()
+                self._timer = loop.call_at(self._held_until, partial(self._wake, held_over=True))
 
 
 class Turn:
@@ -185,12 +181,6 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.leave()
-
-    async def wait(self, seconds: float) -> None:
-        """Sleep in place; StoppedError once asking is over."""
-        await self._pacer.sleep(seconds)
-        if self._pacer.stopped is not None:
-            raise self._pacer.stopped
 
     async def come_back(self) -> None:
         """Wait to be let in again where the turn was left, ahead of those who never were."""

@@ -84,15 +84,25 @@ class PatientStore:
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, in the spool where the server is away or refuses -> how many were new there."""
+        refused = None
         if self._away_since is None:
             try:
                 return self._store.put(replies)
             except AwayError as error:
                 self._note_away(error)
-            except ReelbenchError:  # refused, as where its disk is full: paid for all the same
-                self._put_aside(replies)
-                raise
-        self._put_aside(replies)
+            except ReelbenchError as error:  # as where its disk is full: paid for all the same
+                refused = error
+        try:
+            with self._spool.lock:
+                for reply in replies:
+                    self._spool.add(reply)
+        except OSError as error:
+            raise ReelbenchError(
+                f"judge cache {self._store.name}: can't be written, and {self._spool.path} can't either "
+                f"({error.strerror}); replies that it holds are kept"
+            ) from None
+        if refused is not None:
+            raise refused
         return 0
 
     def close(self) -> None:
@@ -119,17 +129,6 @@ class PatientStore:
             else:
                 self._away_since = None
                 return done
-
-    def _put_aside(self, replies: Sequence[StoredReply]) -> None:
-        try:
-            with self._spool.lock:
-                for reply in replies:
-                    self._spool.add(reply)
-        except OSError as error:
-            raise ReelbenchError(
-                f"judge cache {self._store.name}: can't be written, and {self._spool.path} can't either "
-                f"({error.strerror}); replies that it holds are kept"
-            ) from None
 
     def _note_away(self, error: AwayError, *, over: bool = False) -> None:
         """Note a try that failed: the first says so, and one after all patience (or `over`) is the last of all."""

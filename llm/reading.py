@@ -35,7 +35,6 @@ _STRINGS = {  # by their quote; one that never ends takes the rest of the text
     '"': r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|(?P<double>\\?\Z))",
     "'": r"(?<=[\[{(,:\s])'[^'\\]*(?:\\.[^'\\]*)*(?:'|(?P<single>\\?\Z))",
 }
-_FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
 
@@ -116,13 +115,6 @@ def is_refusal(text: str) -> bool:
     return len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text.strip()) is not None
 
 
-def unfenced(text: str) -> str:
-    """Return the content between fences, where a text is fenced as a whole."""
-    text = text.strip().removeprefix("\ufeff").strip()
-    fenced = _FENCE.fullmatch(text)
-    return fenced.group(1).strip() if fenced else text
-
-
 def dictionary(text: str) -> dict[Any, Any] | None:
     """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
     if not (text.startswith("{") and text.endswith("}")):
@@ -158,7 +150,14 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
         place = end
         if value is not None:
             values.append(value)
-    ending = _ending(text)
+    ends: Iterator[str] = iter(())
+    if text.endswith("```") and len(text) > len("```"):  # what the last fence holds ends it, if anything does
+        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
+        body = text.removesuffix("```")
+        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
+    elif text.endswith("}"):
+        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
+    ending = next((value for end in ends if (value := dictionary(end)) is not None), None)
     return values if ending is None else [ending]
 
 
@@ -183,18 +182,6 @@ def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str
             yield from _tokens(text, token.start() + 1, quotes.replace(token[0][0], ""))
             return
         yield token
-
-
-def _ending(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text ends in (after a fence, if the last one ends the text), or None."""
-    ends: Iterator[str] = iter(())
-    if text.endswith("```") and len(text) > len("```"):
-        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
-        body = text.removesuffix("```")
-        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
-    elif text.endswith("}"):
-        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
-    return next((value for end in ends if (value := dictionary(end)) is not None), None)
 
 
 class _RepeatedKeyError(ValueError):

@@ -72,18 +72,13 @@ class AskResult(Generic[T]):
     replies: list[CachedReply]
     error: str | None = None
 
-    @property
-    def unfinished(self) -> Literal["cut_off", "refused"] | None:
-        """What befell the last reply: the limit on tokens cut it off, or the server's content filter refused it.
-
-        None where the model ended it, and where the server does not say. A reply that was cut off may still hold a
-        readable answer.
-        """
-        return unfinished(self.replies[-1].reply) if self.replies else None
-
 
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
-    """Return the reason why a reply ended before the model ended it; None where none is stated."""
+    """Return what befell a reply: the limit on tokens cut it off, or the server's content filter refused it.
+
+    None where the model ended it, and where the server does not say. A reply that was cut off may still hold a readable
+    answer.
+    """
     return _UNFINISHED.get(reply.finish or "")
 
 

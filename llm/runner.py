@@ -23,9 +23,8 @@ ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
-def pending_shown(replies: int) -> str:
-    """Return the note on replies that are under way in a batch."""
-    return f"{replies} wait for replies in a batch; the same command again collects them and goes on"
+PENDING_SHOWN = "{} wait for replies in a batch; the same command again collects them and goes on"
+"""The note on so many replies that are under way in a batch."""
 
 
 class Runner:
@@ -109,7 +108,7 @@ class Runner:
         PendingError where all of these are under way in a batch.
         """
         if self.lacking.keys() == {PENDING}:
-            raise PendingError(pending_shown(self.lacking.total()))
+            raise PendingError(PENDING_SHOWN.format(self.lacking.total()))
         if self.lacking:
             raise ReelbenchError(
                 f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; rerun the command to continue"

@@ -120,13 +120,17 @@ class SqliteStore(SqlStore):
         with self._lock, self._errors_explained():
             if self._connection is None:
                 raise ReelbenchError(f"judge cache {self.path}: it is closed")
-            try:
-                return _ran(self._connection, steps)
-            except _FAILURES as error:
-                if not _is_corrupt(error):
-                    raise
-                self._start_anew(error)
-            return _ran(self._connection, steps)
+            began_anew = False
+            while True:
+                try:
+                    with _transaction(self._connection) if len(steps) > 1 else contextlib.nullcontext():
+                        run = (self._connection.execute(step.replace("@", ""), values) for step, *values in steps)
+                        return [Ran(cursor.fetchall(), cursor.rowcount) for cursor in run]
+                except _FAILURES as error:
+                    if began_anew or not _is_corrupt(error):
+                        raise
+                    self._start_anew(error)
+                    began_anew = True
 
     def _opened_to_read(self, error: Exception) -> bool:
         """Open a file that can't be written, as one on a disk that is read only; False where it isn't that."""
@@ -229,12 +233,6 @@ def _opened(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sq
 
 def _is_held(pid: int) -> bool:
     return pid != os.getpid() and is_alive(pid)
-
-
-def _ran(connection: sqlite3.Connection, steps: Sequence[Step]) -> list[Ran]:
-    with _transaction(connection) if len(steps) > 1 else contextlib.nullcontext():
-        done = (connection.execute(command.replace("@", ""), values) for command, *values in steps)
-        return [Ran(cursor.fetchall(), cursor.rowcount) for cursor in done]
 
 
 @contextmanager

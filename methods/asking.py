@@ -245,12 +245,13 @@ class _Run:
             return Prediction(None, reason=Reason.MODEL_FAILED)
         self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
-            reason = result.unfinished
+            reason = unfinished(result.replies[-1].reply)
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])
         if not read.flags:
-            self.kept.answered(row, question, texts[0])
+            letter = (read.parsed or {}).get("answer")
+            self.kept.answered(row, question, texts[0], wrong=letter is not None and letter != row.get("answer"))
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:

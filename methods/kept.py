@@ -27,6 +27,9 @@ _SAME_WORDS = 0.6
 """Share of an open answer's words, in order, from which on two are taken for one model's: servers' replies to one
 question differ in words at temperature 0 too."""
 
+_TELLING_WORDS = 30
+"""Words of an answer from which on more tell no more: two servers' long replies part somewhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
@@ -56,7 +59,7 @@ class KeptAnswers:
         self._away: str | None = None
         self._since = 0.0
         self._unsaid = False
-        self._first: tuple[Row, Sequence[Message], str] | None = None
+        self._telling: tuple[tuple[bool, int], Row, Sequence[Message], str] | None = None
         self._rechecked: str | None = None
 
     async def begin(self) -> None:
@@ -102,10 +105,14 @@ class KeptAnswers:
             )
         return cursor
 
-    def answered(self, row: Row, messages: Sequence[Message], text: str) -> None:
-        """Note an answer that can be read: the first may be asked for once more."""
-        if self._first is None:
-            self._first = row, messages, text
+    def answered(self, row: Row, messages: Sequence[Message], text: str, *, wrong: bool) -> None:
+        """Note an answer that can be read; the one that tells most of who gave it may be asked for once more.
+
+        That is a `wrong` one before a right one, which other models share, then a longer one; the first of several.
+        """
+        telling = wrong, min(len(text.split()), _TELLING_WORDS)
+        if self._telling is None or telling > self._telling[0]:
+            self._telling = telling, row, messages, text
 
     async def check(self, read: Callable[[Row, str], Any]) -> None:
         """Look whether what was kept counts; `read` is what an answer to a question reads as.
@@ -129,9 +136,9 @@ class KeptAnswers:
                     "--fresh asks all anew and keeps both"
                 )
             return
-        if not keeping.recheck or self._first is None:
+        if not keeping.recheck or self._telling is None:
             return
-        row, messages, text = self._first  # to be asked once more
+        _, row, messages, text = self._telling  # to be asked once more
         reply = await self._asker.again(messages)
         if reply is None or reply.raw is None:
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
@@ -151,12 +158,12 @@ class KeptAnswers:
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
-        tally = self._asker.tally
+        taken = self._asker.tally.taken()
         return AskedRecord(
-            asked=tally.calls,
-            kept=max(0, tally.replies - tally.calls),
-            kept_from=moment(tally.kept_from),
-            kept_to=moment(tally.kept_to),
+            asked=taken["calls"],
+            kept=taken["cached"],
+            kept_from=taken["kept_from"],
+            kept_to=taken["kept_to"],
             server=self._now["server"],
             revision=self._now["revision"],
             served=self._now["served"],

@@ -416,9 +416,9 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
 def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     if not isinstance(judge, str):
         return judge
-    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+    from reelbench.judges.judge_options import JudgeOptions
 
-    return JudgeOptions.named(judge, url=default_url(), api_key=default_api_key())
+    return JudgeOptions.named(judge)
 
 
 def _path(given: str | Path | None) -> Path | None:

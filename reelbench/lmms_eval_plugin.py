@@ -251,7 +251,7 @@ def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
     """Have tasks sampled as often as the environment's candidates say: lmms-eval's own `repeats`."""
     from reelbench.registry.decoding import Candidates
 
-    candidates = Candidates.from_environment()
+    candidates = settings.CANDIDATES.read(Candidates.parse)
     if candidates is None or candidates.how != "sample":
         return loaded
     for task in loaded.values():

@@ -121,12 +121,15 @@ def first_wrong_field(error: ValidationError) -> str:
     return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
-def checked(model: type[ModelT], value: object, where: str, more: str = "") -> ModelT:
-    """Return what was read as a model; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one."""
+def checked(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
+    """Return what was read as a model; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one.
+
+    `mark` stands between `where` and the field.
+    """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise InputError(f"{where}, {first_wrong_field(error)}{more}") from None
+        raise InputError(f"{where}{mark}{first_wrong_field(error)}{more}") from None
 
 
 class Likelihood(Record):

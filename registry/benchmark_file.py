@@ -35,7 +35,6 @@ from reelbench.registry.spec import (
     FileBeside,
     HubFile,
     JudgeSpec,
-    Kind,
     MediaSource,
     RowMapping,
     Source,
@@ -49,6 +48,8 @@ from reelbench.registry.values import is_array, is_object
 
 NAME = "benchmark.yaml"
 ENTRY_POINTS = "reelbench.benchmarks"
+FORMATS = "mapped_formats"
+"""The module beside our own benchmarks that reads predictions and references of one that a file declares."""
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
@@ -67,11 +68,8 @@ def our_room() -> str:
     return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
 
 
-def formats_module() -> str:
-    """Return the module that reads predictions and references of a benchmark that a file declares."""
-    return f"{our_room()}.mapped_formats"
-
-
+_KINDS: dict[str, Any] = json.loads(Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8"))
+"""What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
 _ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
 
 _OPTIONAL = {
@@ -181,7 +179,11 @@ def parse(path: Path) -> Block:
     if not isinstance(root, yaml.MappingNode):
         raise InputError(f"{path}: expected `key: value` lines; there must be {', '.join(REQUIRED)}")
 
-    def block(node: Any, name: str) -> Block:  # noqa: ANN401 - PyYAML has no types
+    def plain(node: Any, name: str) -> Any:  # noqa: ANN401 - PyYAML has no types
+        if isinstance(node, yaml.SequenceNode):
+            return [plain(part, name) for part in node.value]
+        if not isinstance(node, yaml.MappingNode):
+            return None if node.tag == "tag:yaml.org,2002:null" else node.value
         values: dict[str, Any] = {}
         lines: dict[str, int] = {}
         for key, value in node.value:
@@ -194,14 +196,7 @@ def parse(path: Path) -> Block:
             values[key.value] = plain(value, f"{name}.{key.value}" if name else key.value)
         return Block(path, name, values, lines, node.start_mark.line + 1)
 
-    def plain(node: Any, name: str) -> Any:  # noqa: ANN401 - PyYAML has no types
-        if isinstance(node, yaml.MappingNode):
-            return block(node, name)
-        if isinstance(node, yaml.SequenceNode):
-            return [plain(part, name) for part in node.value]
-        return None if node.tag == "tag:yaml.org,2002:null" else node.value
-
-    return block(root, "")
+    return plain(root, "")
 
 
 # --- as a spec ------------------------------------------------------------------------------------------------------
@@ -265,8 +260,23 @@ class _Declaration:
             for name in dict.fromkeys(named)
             if name not in given
         )
-        splits = self._splits()
-        judge, metrics, kinds = self._scoring()
+        splits: dict[str, SplitSpec] = {}
+        for name, block in top.blocks("splits"):
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
+            block.only(("source", "task", "twin", "hidden_answers"))
+            owner = block if "source" in block.values else top
+            hidden = self._hides(block if "hidden_answers" in block.values else top)
+            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
+        splits = splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
+        if self._kind != "open" and "judge" in top.values:
+            raise top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
+        judge, judged = self._judge() if self._kind == "open" else (None, ())
+        metrics = list(judged)
+        for name in (scored := _KINDS[self._kind])["metrics"]:
+            metric_title, column, about = _KINDS["metrics"][name]
+            mean = Mean(column=column, scale=100)
+            metrics.append(Metric(name=name, title=metric_title, unit="percent", aggregate=mean, about=about))
         names = [extra.name for extra in extras]
         shape = [self._kind, mapping.columns, mapping.answer_is, mapping.separators, self._facets, languages, names]
         # What a file says with a later key is no other reader for those that don't.
@@ -290,12 +300,12 @@ class _Declaration:
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
-            formats=formats_module(),
+            formats=f"{our_room()}.{FORMATS}",
             prompt=str(self._prompt),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
-            kinds=kinds,
-            metrics=metrics,
+            kinds=tuple(scored["kinds"]),
+            metrics=tuple(metrics),
             facets=tuple(Facet(name=name, title=name.replace("_", " ").capitalize()) for name in self._facets),
             judge=judge,
         )
@@ -374,18 +384,6 @@ class _Declaration:
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
 
-    def _splits(self) -> dict[str, SplitSpec]:
-        top = self._top
-        splits: dict[str, SplitSpec] = {}
-        for name, block in top.blocks("splits"):
-            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-            block.only(("source", "task", "twin", "hidden_answers"))
-            owner = block if "source" in block.values else top
-            hidden = self._hides(block if "hidden_answers" in block.values else top)
-            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
-        return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
-
     def _hides(self, block: Block) -> dict[str, Any]:
         """Return what `hidden_answers: true` means: kept by whoever has the rows, or with the owners alone."""
         if block.choice("hidden_answers", Literal["true", "false"]) != "true":
@@ -462,18 +460,6 @@ class _Declaration:
             if any((self._folder / "mini" / Path(file).name).is_file() for file in files):
                 yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
 
-    def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
-        if self._kind != "open" and "judge" in self._top.values:
-            raise self._top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
-        scored = _kinds()[self._kind]
-        judge, judged = self._judge() if self._kind == "open" else (None, ())
-        metrics: list[Metric] = []
-        for name in scored["metrics"]:
-            title, column, about = _kinds()["metrics"][name]
-            mean = Mean(column=column, scale=100)
-            metrics.append(Metric(name=name, title=title, unit="percent", aggregate=mean, about=about))
-        return judge, (*judged, *metrics), tuple(scored["kinds"])
-
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
         """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
@@ -517,12 +503,6 @@ class _Declaration:
             )
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
         return judge, tuple(metrics)
-
-
-@cache
-def _kinds() -> dict[str, Any]:
-    """What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
-    return read_json(Path(__file__).with_name("benchmark_kinds.json"))
 
 
 _POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl, sha256_of
 from reelbench.registry.values import is_object
@@ -21,7 +20,7 @@ class Cues:
     sha256: str
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path | str) -> Self:
         """Read a file; InputError names the line that is wrong, or says that there is none."""
         by_id: dict[str, str] = {}
         for number, line in read_jsonl(path):
@@ -34,9 +33,3 @@ class Cues:
         if not by_id:
             raise InputError(f"{path}: no cues in it, so nothing would be asked")
         return cls(by_id, sha256_of(path))
-
-    @classmethod
-    def from_environment(cls) -> Self | None:
-        """Read the file that the environment names; None where it names none."""
-        path = settings.CUES.get()
-        return cls.read(Path(path)) if path else None

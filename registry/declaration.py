@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reelbench.registry import bounds
-from reelbench.registry.benchmark_file import formats_module, our_room
+from reelbench.registry.benchmark_file import FORMATS, our_room
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
@@ -75,7 +75,7 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
             splits=splits,
             default_split=next(iter(splits), ""),
             reader="mapping:",
-            formats=formats_module(),
+            formats=f"{our_room()}.{FORMATS}",
             media=(),
         )
     except (TypeError, AttributeError, LookupError, ValueError) as error:

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
-from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import TaskSpec
 
@@ -42,12 +41,6 @@ class Candidates:
     def __str__(self) -> str:
         return f"{self.how}:{self.k}" + (f",t={self.temperature:g}" if self.temperature is not None else "")
 
-    @classmethod
-    def from_environment(cls) -> Self | None:
-        """Return the environment's candidates; None where it asks for one answer."""
-        text = settings.CANDIDATES.get()
-        return cls.parse(text) if text else None
-
 
 Norm = Literal["mean", "sum", "chars"]
 Over = Literal["sentence", "option"]
@@ -62,7 +55,8 @@ class Answering:
     `norm` says what of a continuation's log-probability is compared: its mean over tokens (the code of ReXTime), its
     sum (the prose of ReXTime's supplement, C.5), or its sum over characters (lm-evaluation-harness' `acc_norm`); `over`
     the whole sentence, or from the first token at which the options' sentences differ. Each sentence names a `span`:
-    what the model says it is, the true one (an oracle), or none; None stands for the task's own.
+    what the model says it is, the true one (an oracle, which is never ranked with others), or none; None stands for the
+    task's own.
     """
 
     norm: Norm = "mean"
@@ -87,17 +81,6 @@ class Answering:
     def __str__(self) -> str:
         span = f",span={self.span}" if self.span is not None else ""
         return f"options:norm={self.norm},over={self.over}{span}"
-
-    @classmethod
-    def from_environment(cls) -> Self | None:
-        """Return the environment's way of answering; None where it names none."""
-        text = settings.ANSWERING.get()
-        return cls.parse(text) if text else None
-
-    @property
-    def oracle(self) -> bool:
-        """Whether the true span is given to the model: such a row is never ranked with others."""
-        return self.span == "truth"
 
     def for_task(self, task: TaskSpec) -> Self:
         """Return the way in which a task's options are scored: with its own span where none was chosen."""

@@ -11,11 +11,12 @@ A result on a benchmark of the last two kinds brings its declaration along: `spe
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -54,7 +55,7 @@ class Registry:
         owners: dict[str, str] = {}
         left_out: dict[str, str] = {}
 
-        def add(spec: object, owner: str, *, ours: bool = False) -> None:
+        def add(spec: object, owner: str, *, ours: bool) -> None:
             if not isinstance(spec, BenchmarkSpec):
                 raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
             if not ours:  # ours are held by tests
@@ -65,24 +66,24 @@ class Registry:
             owners.update(dict.fromkeys(names, owner))
             by_id[spec.id] = spec
 
-        def leave_out(name: str, what: str, error: Exception) -> None:
-            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
-            left_out[name] = why
-            log.warning("%s is left out: %s", what, why)
-
         entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in entry_points(group=ENTRY_POINTS)]
-        for ours, entry in sorted(entries, key=lambda entry: not entry[0]):
+        ours_first = sorted(entries, key=lambda entry: not entry[0])
+        for ours, source in chain(ours_first, ((False, file) for file in _files())):
             try:
-                add(entry.load(), f"entry point {entry.value}", ours=ours)
+                if isinstance(source, Path):
+                    add(benchmark_file.read(source), str(source), ours=False)
+                else:
+                    add(source.load(), f"entry point {source.value}", ours=ours)
             except Exception as error:
                 if ours:
                     raise
-                leave_out(entry.name, f"the benchmark {entry.name} of {entry.module}", error)
-        for file in _files():
-            try:
-                add(benchmark_file.read(file), str(file))
-            except Exception as error:  # noqa: BLE001 - whatever is wrong with one file, it is that one's
-                leave_out(file.parent.name, "a benchmark" if isinstance(error, ReelbenchError) else str(file), error)
+                foreseen = isinstance(error, ReelbenchError)
+                why = str(error) if foreseen else f"{type(error).__name__}: {first_line(error)}"
+                if isinstance(source, Path):
+                    left_out[source.parent.name], what = why, "a benchmark" if foreseen else str(source)
+                else:
+                    left_out[source.name], what = why, f"the benchmark {source.name} of {source.module}"
+                log.warning("%s is left out: %s", what, why)
         packages = tuple(entry.module for _, entry in entries if entry.name not in left_out)
         return cls(dict(sorted(by_id.items())), packages, left_out)
 
@@ -131,10 +132,6 @@ class Registry:
             return spec.version, scoring_sha256(spec), facets
 
         return known if known is not None and rules(known) == rules(own) else own
-
-    def task_that(self, holds: Callable[[TaskSpec], bool]) -> tuple[BenchmarkSpec, TaskSpec] | None:
-        """Return the first task of which something holds, with its benchmark; None where there is none."""
-        return next(((spec, task) for spec in self.specs.values() for task in spec.tasks if holds(task)), None)
 
 
 def _files() -> Iterator[Path]:
@@ -217,12 +214,12 @@ def find(name: str) -> BenchmarkSpec:
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     """Return the benchmark and task of an lmms-eval task name, or None where the task isn't ours."""
-    return registry().task_that(lambda task: task.name == name)
+    return next(((spec, task) for spec in specs().values() for task in spec.tasks if task.name == name), None)
 
 
 def find_twin(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     """Return the benchmark and task on the rows of lmms-eval's own task `name`, or None where none of ours has them."""
-    return registry().task_that(lambda task: task.twin == name)
+    return next(((spec, task) for spec in specs().values() for task in spec.tasks if task.twin == name), None)
 
 
 def knows(name: str) -> bool:

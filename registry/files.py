@@ -16,7 +16,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
@@ -33,6 +32,8 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 LONGEST_NAME = 255  # bytes of a file's name, on every file system that we know of
 
+_MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+_DRAINED: dict[str, bytes] = {}
 _HASHES: dict[tuple[str, int, int, int, int], str] = {}
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
@@ -42,12 +43,7 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 def _aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
-    return path.with_name(f".{path.name}.{os.getpid()}-{_machine()}-{secrets.token_hex(4)}.tmp")
-
-
-@cache
-def _machine() -> str:
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    return path.with_name(f".{path.name}.{os.getpid()}-{_MACHINE}-{secrets.token_hex(4)}.tmp")
 
 
 def is_alive(pid: int) -> bool:
@@ -62,7 +58,7 @@ def is_alive(pid: int) -> bool:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what processes of this machine that were ended left beside a folder that they wrote anew."""
-    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_machine()}-*.tmp"):
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_MACHINE}-*.tmp"):
         process = leftover.name.removeprefix(f".{folder.name}.").partition("-")[0]
         if process.isdecimal() and not is_alive(int(process)):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -196,7 +192,10 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
         except ValueError:  # a null, or half a character: no system has such a name
             raise FileNotFoundError from None
         if stat.S_ISFIFO(mode) and name.startswith(_DESCRIPTORS):
-            yield io.BytesIO(_drained(name))
+            # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to be hashed.
+            if name not in _DRAINED:
+                _DRAINED[name] = Path(name).read_bytes()
+            yield io.BytesIO(_DRAINED[name])
         elif stat.S_ISREG(mode):
             with Path(path).open("rb") as file:
                 yield file
@@ -208,12 +207,6 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
-
-
-@cache
-def _drained(name: str) -> bytes:
-    # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to be hashed.
-    return Path(name).read_bytes()
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -241,7 +234,7 @@ class Decoder:
         self.path = path
         self._where = str(path)
         self._warned = False
-        self._hook = hook or self._object
+        self._hook = hook
         self._half = False
         self._json = json.JSONDecoder(object_pairs_hook=self._made)
 
@@ -290,9 +283,9 @@ class Decoder:
                 yield number, self.read(match[1], number)
 
     def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return self._hook([(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs)
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs = [(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs
+        if self._hook is not None:
+            return self._hook(pairs)
         made = dict(pairs)
         if len(made) < len(pairs) and not self._warned:
             self._warned = True

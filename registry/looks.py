@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from reelbench.registry.base_record import Amount, Record, first_wrong_field
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.base_record import Amount, Record, checked
+from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import read_jsonl
 
 AGENTIC = "agentic"  # frames, and label, of answers by an agent that chose for each question what it looked at
@@ -49,11 +49,5 @@ def append(log: Path, look: Look) -> None:
 
 def read(log: Path) -> list[tuple[int, Look]]:
     """Return the looks of a log with the numbers of their lines; InputError names the line that is not one."""
-    looks: list[tuple[int, Look]] = []
-    for number, line in read_jsonl(log):
-        try:
-            looks.append((number, Look.model_validate(line)))
-        except ValidationError as error:
-            why = first_wrong_field(error)
-            raise InputError(f"{log}, line {number}: {why}; is it a log of `frames serve`?") from None
-    return looks
+    more = "; is it a log of `frames serve`?"
+    return [(number, checked(Look, line, f"{log}, line {number}", more, mark=": ")) for number, line in read_jsonl(log)]

@@ -67,23 +67,17 @@ def _preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
     values = entry.get("values")
     if not is_object(values) or not values or entry.keys() - {"about", "values"}:
         raise InputError(f"{where}, {name}: expected `about` and `values`, each {{value: …, source: https://…}}")
-    return PresetRecord(
-        name=name,
-        about=str(entry["about"]) if "about" in entry else None,
-        values={key: _value(key, value, f"{where}, {name}") for key, value in values.items()},
-    )
-
-
-def _value(key: str, given: Any, where: str) -> PresetValue:  # noqa: ANN401 - any YAML value
-    if key not in _ALLOWED:
-        raise InputError(f"{where}: {key!r} is not a value of a preset; there are {', '.join(_ALLOWED)}")
-    stated: Any = given.get("value") if is_object(given) else given
-    source = given.get("source") if is_object(given) else None
-    if not isinstance(source, str) or not source.startswith(("https://", "http://")):
-        raise InputError(f"{where}, {key}: names no source; give {{value: …, source: https://…}}")
-    expected, allowed = _ALLOWED[key]
-    if not allowed(stated):
-        raise InputError(f"{where}, {key}: {stated!r} is not {expected}")
-    if key == "frames":
-        stated = str(FrameSampling.parse(stated))
-    return PresetValue(value=stated, source=source)
+    read: dict[str, PresetValue] = {}
+    for key, given in values.items():
+        if key not in _ALLOWED:
+            known = ", ".join(_ALLOWED)
+            raise InputError(f"{where}, {name}: {key!r} is not a value of a preset; there are {known}")
+        stated: Any = given.get("value") if is_object(given) else given
+        source = given.get("source") if is_object(given) else None
+        if not isinstance(source, str) or not source.startswith(("https://", "http://")):
+            raise InputError(f"{where}, {name}, {key}: names no source; give {{value: …, source: https://…}}")
+        expected, allowed = _ALLOWED[key]
+        if not allowed(stated):
+            raise InputError(f"{where}, {name}, {key}: {stated!r} is not {expected}")
+        read[key] = PresetValue(value=str(FrameSampling.parse(stated)) if key == "frames" else stated, source=source)
+    return PresetRecord(name=name, about=str(entry["about"]) if "about" in entry else None, values=read)

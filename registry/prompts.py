@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -73,11 +72,11 @@ def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[s
             raise InputError(f"{where} names {{{name}}}; it can name {', '.join(sorted(known))}")
 
 
+_read: dict[Path, tuple[int, str]] = {}
+
+
 def _text(path: Path) -> str:
-    return _read(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=32)
-def _read(path: Path, changed: int) -> str:
-    del changed  # a file that was written anew is read anew
-    return path.read_text(encoding="utf-8").rstrip("\n")
+    changed = path.stat().st_mtime_ns
+    if path not in _read or _read[path][0] != changed:  # a file that was written anew is read anew
+        _read[path] = changed, path.read_text(encoding="utf-8").rstrip("\n")
+    return _read[path][1]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_text, sha256_of_names, write_text
 from reelbench.registry.values import is_array, is_id, is_object
@@ -20,12 +19,12 @@ class QuestionIds:
     ids: frozenset[str]
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path | str) -> Self:
         """Read a file: an id a line, or JSON (Lines) of ids or of objects with an `id`, as `samples.jsonl`.
 
         InputError where it holds none, or something else.
         """
-        if path.suffix.lower() in _JSON:
+        if Path(path).suffix.lower() in _JSON:
             document = read_json_or_jsonl(path)
             names = list[str]()
             for entry in document if is_array(document) else [document]:
@@ -38,12 +37,6 @@ class QuestionIds:
         if not names:
             raise InputError(f"{path}: no id in it; give one a line")
         return cls(frozenset(names))
-
-    @classmethod
-    def from_environment(cls) -> Self | None:
-        """Return the questions that the environment names; None where all are meant."""
-        path = settings.IDS.get()
-        return cls.read(Path(path)) if path else None
 
     def write(self, path: Path) -> None:
         """Write them as `read` takes them."""

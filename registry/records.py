@@ -5,7 +5,6 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from datetime import date
-from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
@@ -284,11 +283,6 @@ class Counts(Record):
         default=0, description="Items that the tags leave out, where tags were given."
     )
 
-    @property
-    def unread_share(self) -> float:
-        """Share of the items, 0 to 1, whose answer could not be read."""
-        return self.parse_failed / self.items if self.items else 0.0
-
 
 class AskedRecord(Record):
     """How a run of `ask` came by its answers: how many were asked for, how many were kept, and who gave them."""
@@ -381,14 +375,15 @@ class JudgeReply(Record):
     key: str = Field(description="The reply's key in the cache.")
 
 
+_MOST_LABELS = 1024  # sets of labels that are kept to be shared
+_LABELS: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, list[str]]] = {}
+
+
 def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the labels that all items with the same have together: there are few, and items may be many."""
-    return _labels(tuple((facet, tuple(labels)) for facet, labels in facets.items()))
-
-
-@lru_cache(maxsize=1024)
-def _labels(facets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, list[str]]:
-    return {facet: list(labels) for facet, labels in facets}
+    if len(_LABELS) > _MOST_LABELS:
+        _LABELS.clear()
+    return _LABELS.setdefault(tuple((facet, tuple(labels)) for facet, labels in facets.items()), facets)
 
 
 class Answer(Record):

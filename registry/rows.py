@@ -132,17 +132,14 @@ RANGES: dict[str, tuple[tuple[float, str], ...]] = {
 """What is measured of a right span, in seconds -> (below this, label), the ranges in order."""
 
 
-def span_facets() -> tuple[Facet, ...]:
-    """Return the facets of a benchmark with right spans: how long one is, and how far into the video it begins."""
-    named = (
+SPAN_FACETS = tuple(
+    Facet(name=name, title=title, labels=tuple(label for _, label in RANGES[made_of]), in_rows=False, made_of=made_of)
+    for made_of, name, title in (
         ("span length", "span_length", "Length of the right span."),
         ("span start", "lead", "How far into the video the right span begins."),
     )
-    ranges = {made_of: tuple(label for _, label in labels) for made_of, labels in RANGES.items()}
-    return tuple(
-        Facet(name=name, title=title, labels=ranges[made_of], in_rows=False, made_of=made_of)
-        for made_of, name, title in named
-    )
+)
+"""The facets of a benchmark with right spans: how long one is, and how far into the video it begins."""
 
 
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:

@@ -4,10 +4,14 @@ Every read of one goes through here; `reelbench settings` lists them, and the RE
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from reelbench.registry.credentials import without_credentials
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Setting:
     def get(self) -> str:
         """Return the value, without blanks around it; the default where it is unset or blank."""
         return os.environ.get(self.name, "").strip() or self.default
+
+    def read(self, parse: Callable[[str], T]) -> T | None:
+        """Return the value as `parse` reads it; None where it is unset or blank."""
+        return parse(text) if (text := self.get()) else None
 
     @property
     def paths(self) -> list[Path]:
@@ -126,10 +134,9 @@ ALL: tuple[Setting, ...] = tuple(value for value in tuple(globals().values()) if
 """In the order above; beside them each benchmark has `data(its id)`."""
 
 
-def first(*names: str) -> str | None:
-    """Return the value of the first of these variables that has one, or None; KeyError for one not declared here."""
-    declared = {setting.name: setting for setting in ALL}
-    return next((value for name in names if (value := declared[name].get())), None)
+def first(*variables: Setting) -> str | None:
+    """Return the value of the first of these variables that has one, or None."""
+    return next((value for variable in variables if (value := variable.get())), None)
 
 
 def data(benchmark: str) -> Setting:

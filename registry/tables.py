@@ -73,18 +73,18 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
             chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
             wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+            size = sum(chunk.total_uncompressed_size for chunk in wanted)
+            _Held(path).add(table.metadata.num_rows, sum(chunk.num_values for chunk in wanted), size)
             held = _Held(path)
-            held.hold(table.metadata.num_rows, sum(chunk.num_values for chunk in wanted))
-            held.hold(size=sum(chunk.total_uncompressed_size for chunk in wanted))
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
-                held.unpacks_to(sum(map(_unpacked, batch.columns)))
+                held.add(size=sum(map(_unpacked, batch.columns)))
                 columns: list[list[Any]] = []
                 for column in (batch[name] for name in names):
                     said = column.dictionary.to_pylist() if hasattr(column, "dictionary") else None
                     places = column.indices.to_pylist() if said is not None else column.to_pylist()
                     columns.append(places if said is None else [None if at is None else said[at] for at in places])
                 for values in zip(*columns, strict=True):
-                    held.add(values)
+                    held.add(1, len(values))
                     yield f"{path}: row {held.rows}", values
             pa.default_memory_pool().release_unused()  # what comes now needs the room
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
@@ -125,20 +125,20 @@ def read_excel(path: Path, choose: Choose) -> Cells:
     with opened(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                held.hold(size=sum(part.file_size for part in archive.infolist()))
+                _Held(path).add(size=sum(part.file_size for part in archive.infolist()))
                 for part in archive.infolist():
                     with archive.open(part) as unpacked:
                         while piece := unpacked.read(1 << 20):
                             tags += piece.count(b"<")
-                            held.hold(cells=MOST_CELLS + 1 if tags > _MOST_TAGS else 0)
+                            _Held(path).add(cells=MOST_CELLS + 1 if tags > _MOST_TAGS else 0)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # what it states of itself need not be so
             at: list[int] | None = None
             for cells in sheet.rows:
-                held.add(cells)
+                held.add(1, len(cells))
                 row = [value(cell) for cell in cells]
-                held.unpacks_to(sum(len(text) for text in row if isinstance(text, str)))
+                held.add(size=sum(len(text) for text in row if isinstance(text, str)))
                 if at is None and any(text != "" for text in row):
                     names = list(map(str, row))
                     at = [names.index(name) for name in choose(names)]
@@ -157,21 +157,11 @@ class _Held:
         self.path = path
         self.rows = self._cells = self._bytes = 0
 
-    def add(self, values: Sequence[Any]) -> None:
-        """Count one row's values."""
-        self.rows += 1
-        self._cells += len(values)
-        self.hold(self.rows, self._cells)
-
-    def unpacks_to(self, size: int) -> None:
-        """Count bytes."""
-        self._bytes += size
-        self.hold(size=self._bytes)
-
-    def hold(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
-        """Raise InputError where there is more than is read."""
-        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if size > MOST_BYTES else ""
-        if rows > MOST_ROWS or cells > MOST_CELLS:
+    def add(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
+        """Count rows, cells and bytes; InputError where there are more by now than are read."""
+        self.rows, self._cells, self._bytes = self.rows + rows, self._cells + cells, self._bytes + size
+        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if self._bytes > MOST_BYTES else ""
+        if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
             what = f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
         if what:
             raise InputError(f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound")

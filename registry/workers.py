@@ -149,24 +149,29 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
 
 
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
+    from reelbench.registry import discovery  # here: it is more than most workers' work needs
+
+    files, context = discovery.opened_files(), get_context("spawn")
     # Spawned, not forked: the caller may have threads, and much memory.
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_follow_caller, initargs=(_opened_files(),)
-    )
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
     try:
-        with _starting():
-            results = pool.map(work, parts)  # starts the processes
+        # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
+        # that may lack the guard for it, or have no file; what a worker works on is imported by its name.
+        with _STARTING:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                results = pool.map(work, parts)
+            finally:
+                sys.modules["__main__"] = main
+                if _MASK:
+                    _MASK(signal.SIG_SETMASK, before)
         yield from results
     except BrokenProcessPool:
         raise ReelbenchError(_DIED) from None
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _opened_files() -> list[str]:
-    from reelbench.registry import discovery  # here: it is more than most workers' work needs
-
-    return discovery.opened_files()
 
 
 def _open_too(files: Sequence[str]) -> None:
@@ -190,33 +195,17 @@ def _follow_caller(files: Sequence[str]) -> None:
     _open_too(files)
 
 
-@contextmanager
-def _starting() -> Generator[None]:
-    """Start processes that wait with Ctrl-C until they are up, and don't run the caller's script again.
-
-    That script may lack the guard for it, or have no file; what a worker works on is imported by its name.
-    """
-    with _STARTING:
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            yield
-        finally:
-            sys.modules["__main__"] = main
-            if _MASK:
-                _MASK(signal.SIG_SETMASK, before)
-
-
 def _over_ray(
     ray: Any,  # noqa: ANN401
     work: Callable[[ItemT], ResultT],
     parts: Sequence[ItemT],
     workers: int | None,
 ) -> Iterator[ResultT]:
+    from reelbench.registry import discovery
+
     # A worker on another machine has a folder and an environment of its own: it takes over what is here.
     environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
-    here = (Path.cwd(), environ, _opened_files(), work)
+    here = (Path.cwd(), environ, discovery.opened_files(), work)
     with cluster(ray):
         remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
         running: deque[Any] = deque()

@@ -19,7 +19,7 @@ from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import intervals
 
@@ -281,12 +281,13 @@ def aggregate(
     samples = _by_id(samples)
     wanted: dict[tuple[str, ...], _Part] = {}
     runs = each_run(samples)
+    broken_down = [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
             wanted[(metric.name,)] = _part(spec, metric, samples, runs)
     for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
-            for metric in _facet_metrics(spec, facet):
+            for metric in facet.metrics or broken_down:
                 wanted[(facet.name, label, metric.name)] = _part(spec, metric, samples, runs, (facet.name, label))
     values = _with_intervals(wanted, [sample.video for sample in samples], interval)
 
@@ -314,12 +315,6 @@ def _videos(terms: Sequence[_Term], videos: Sequence[str]) -> set[str]:
 def _by_id(samples: Iterable[Sample]) -> list[Sample]:
     # Sorted, so that sums, resamples and overlap caches do not depend on the order in which ranks were gathered.
     return sorted(samples, key=lambda sample: sample.id)
-
-
-def _facet_metrics(spec: BenchmarkSpec, facet: Facet) -> Sequence[Metric]:
-    if facet.metrics:
-        return facet.metrics
-    return [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,21 +349,13 @@ def _with_intervals(
         if value is None:
             values[key] = MetricValue(value=None, ci95=None, n=0)
             continue
-        ci95 = _interval(part, value, _mean_draw(mine), [_videos([term], clusters) for term in part.terms], method)
+        draw, videos, ci95 = _mean_draw(mine), [_videos([term], clusters) for term in part.terms], None
+        few = method != "percentile" and len(videos) > 1 and min(map(len, videos)) < MIN_CLUSTERS_PER_PART
+        if draw is not None and not few:
+            number, bounds = len(set[str]().union(*videos)), (part.metric.low, part.metric.high)
+            ci95 = intervals.confidence_interval(value, draw, number, bounds=bounds, method=method, runs=part.runs)
         values[key] = MetricValue(value=value, ci95=ci95, n=_n(part.terms))
     return values
-
-
-def _interval(
-    part: _Part, value: float, draws: np.ndarray | None, videos: Sequence[set[str]], method: intervals.Method
-) -> tuple[float, float] | None:
-    """A number's interval; `videos` are those of each of its parts."""
-    if draws is None:
-        return None
-    if method != "percentile" and len(videos) > 1 and min(map(len, videos)) < MIN_CLUSTERS_PER_PART:
-        return None
-    clusters, bounds = len(set[str]().union(*videos)), (part.metric.low, part.metric.high)
-    return intervals.confidence_interval(value, draws, clusters, bounds=bounds, method=method, runs=part.runs)
 
 
 def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:

@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from reelbench.registry.base_record import Record, first_wrong_field
-from reelbench.registry.errors import InputError
+from reelbench.registry.base_record import Record, checked
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -87,11 +86,8 @@ def read(folder: Path) -> CalibrationRecord | None:
     path = folder / FILE
     if not path.is_file():
         return None
-    try:
-        return CalibrationRecord.model_validate(read_json(path))
-    except ValidationError as error:
-        why = first_wrong_field(error)
-        raise InputError(f"{path}: {why}; rewrite it with `judge calibrate --write`") from None
+    more = "; rewrite it with `judge calibrate --write`"
+    return checked(CalibrationRecord, read_json(path), str(path), more, mark=": ")
 
 
 def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]) -> Iterator[str]:

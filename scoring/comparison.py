@@ -7,8 +7,9 @@ trust where the two differ.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import numpy as np
 
@@ -17,8 +18,13 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.registry.text_tables import Table
-from reelbench.scoring import aggregation, metric_table
+from reelbench.scoring import aggregation, metric_table, value_bounds
+from reelbench.scoring.aggregation import Resampled
+from reelbench.scoring.cognitive_profile import COMPONENTS
+from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
+from reelbench.stats.intervals import PairedTest
+from reelbench.stats.power import holm
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
@@ -78,12 +84,15 @@ class Comparison:
         only_a: Items that only a answered.
         only_b: Items that only b answered.
         metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not here.
+        unscored: Items without a score of one of the two, so few that a board ranks both: p and interval of the main
+            metric hold with each of them at the scale's lowest and at its highest, as on the board.
     """
 
     both: int
     only_a: int
     only_b: int
     metrics: dict[str, Difference]
+    unscored: int = 0
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -104,6 +113,9 @@ class Comparison:
         if self.only_a or self.only_b:
             by_a = number_of(self.only_a, "item")
             below.append(f"left out: {by_a} that only a answered, {self.only_b} that only b answered")
+        if self.unscored:
+            lacking = number_of(self.unscored, "item")
+            below.append(f"p and interval of the main metric hold whatever the {lacking} without a score would be")
         return Table(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
 
 
@@ -115,23 +127,19 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
     """
     if a is None or b is None:
         return None
-    if not _same_judges(a, b):
+    names_a, names_b = (
+        sorted(name for judge in single_judges(record) for name in returned_ids(judge) or [judge.requested])
+        for record in (a, b)
+    )
+    if len(names_a) != len(names_b) or not all(
+        same_model(x, y) or same_model(y, x) for x, y in zip(names_a, names_b, strict=True)
+    ):
         return f"different judges: a has {judge_as_answered(a)}, b has {judge_as_answered(b)}"
     same_prompts = a.prompt == b.prompt if twins else a.prompt_sha256 == b.prompt_sha256
     if not same_prompts:
         shown = [f"{record.prompt} (sha256 {record.prompt_sha256[:8]})" for record in (a, b)]
         return f"different judge prompts: a has {shown[0]}, b has {shown[1]}"
     return None
-
-
-def _same_judges(a: JudgeRecord, b: JudgeRecord) -> bool:
-    names_a, names_b = (
-        sorted(name for judge in single_judges(record) for name in returned_ids(judge) or [judge.requested])
-        for record in (a, b)
-    )
-    return len(names_a) == len(names_b) and all(
-        same_model(x, y) or same_model(y, x) for x, y in zip(names_a, names_b, strict=True)
-    )
 
 
 def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
@@ -147,12 +155,80 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
         difference = None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
         if difference is not None:
             metrics[metric.name] = difference
+    sides = samples_a, samples_b
+    shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
+    lacking = {sample.id for side in sides for sample in side if sample.id in shared and is_left_out(sample)}
+    few = value_bounds.few_left_out(samples_a) and value_bounds.few_left_out(samples_b)
+    if (main := metrics.get(spec.primary.name)) is None or not few:
+        lacking.clear()
+    elif lacking:
+        tests = tests_at_both_ends(*(at_both_ends(spec, samples, shared) for samples in sides))
+        metrics[spec.primary.name] = replace(main, p=p_of(tests), ci95=interval_of(tests, 0.05))
     return Comparison(
         both=len(a),
         only_a=len(ids_a - ids_b),
         only_b=len(ids_b - ids_a),
         metrics=metrics,
+        unscored=len(lacking),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtBothEnds:
+    """A run's main metric, resampled over videos, with each item that lacks a score at the scale's ends.
+
+    Both are one where all items are scored; `ids` are those of the items.
+    """
+
+    ids: tuple[str, ...]
+    lowest: Resampled
+    highest: Resampled
+
+
+def at_both_ends(spec: BenchmarkSpec, samples: Iterable[Sample], only: Collection[str] | None = None) -> AtBothEnds:
+    """Resample a run's main metric on the items that are scored or could have been, or those of `only`."""
+    counted = [
+        sample
+        for sample in samples
+        if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
+    ]
+
+    def drawn(end: Literal["lowest", "highest"]) -> Resampled:
+        filled = value_bounds.with_unscored_at(end, spec, spec.primary, counted)
+        return aggregation.resampled(spec, spec.primary, filled)
+
+    lowest = drawn("lowest")
+    highest = drawn("highest") if any(map(is_left_out, counted)) else lowest
+    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
+
+
+def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
+    """Test two runs on the same items at either end of what is unscored; none of too few videos."""
+    ends = [(a.lowest, b.highest), (a.highest, b.lowest)]
+    if a.lowest is a.highest and b.lowest is b.highest:
+        ends.pop()
+    tests: list[PairedTest] = []
+    for ours, theirs in ends:
+        if ours.value is None or theirs.value is None or ours.draws is None or theirs.draws is None:
+            return []
+        by = ours.value - theirs.value
+        test = intervals.paired_test(by, ours.draws - theirs.draws, ours.videos, ours.runs, theirs.runs)
+        if test is None:
+            return []
+        tests.append(test)
+    return tests
+
+
+def p_of(tests: Sequence[PairedTest]) -> float | None:
+    """Return the p of tests at both ends: the larger one, and 1 where the sign hangs on what is unscored."""
+    unsure = len({test.difference > 0 for test in tests}) > 1
+    return 1.0 if unsure else max((test.p for test in tests), default=None)
+
+
+def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float] | None:
+    """Return the interval of tests at both ends at a level, from the one's low end to the other's high end."""
+    ends = [test.interval(level) for test in tests]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
 def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
@@ -288,3 +364,49 @@ def _right(metric: Metric, by_video: dict[str, list[float]], shared: Sequence[st
     scores = [score for video in shared for score in by_video[video]]
     percent = 100.0 * sum(map(metric.is_right, scores)) / len(scores)
     return percent, percent * 5 / 100
+
+
+# --- label by label (as CogME, Figure 3) -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDifference(Paired):
+    """The questions with one label (`component.Label`): the primary metric, and `p` adjusted for all (Holm 1979)."""
+
+    label: str
+    p_holm: float | None = None
+
+
+def compare_labels(
+    samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
+) -> list[LabelDifference]:
+    """Return the primary metric of both models on each CogME label's questions, the largest difference first.
+
+    Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
+
+    Raises:
+        InputError: No question was answered by both, or none has a label.
+    """
+    a, b = on_both(samples_a, samples_b)
+    of_b = {sample.id: sample.facets for sample in samples_b}
+    rows: list[tuple[str, list[tuple[Sample, Sample]]]] = []
+    for component, names in COMPONENTS.items():
+        labels = [x.facets.get(component) or of_b[x.id].get(component) or () for x in a]
+        rows += [
+            (f"{component}.{name}", [(x, y) for x, y, given in zip(a, b, labels, strict=True) if name in given])
+            for name in names
+        ]
+    rows = [(label, tagged) for label, tagged in rows if tagged]
+    if not rows:
+        raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
+    differences: list[LabelDifference] = []
+    for label, tagged in rows:
+        d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
+        if d is not None:
+            shared = {field.name: getattr(d, field.name) for field in fields(Paired)}
+            differences.append(LabelDifference(label=label, **shared))
+    if not differences:
+        raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
+    adjusted = holm([d.p for d in differences])
+    done = [replace(d, p_holm=p) for d, p in zip(differences, adjusted, strict=True)]
+    return sorted(done, key=lambda d: -abs(d.difference))

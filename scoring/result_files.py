@@ -20,10 +20,8 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from pydantic import ValidationError
-
 from reelbench.registry import bounds, discovery, files, records
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
 from reelbench.registry.settings import FILE_DEFAULTS
@@ -274,10 +272,7 @@ def read(folder: Path) -> records.Result:
     """
     path = folder / RESULT_FILE
     bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.RESULT_BYTES)
-    try:
-        result = records.Result.model_validate(files.read_json(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_wrong_field(error)}") from None
+    result = checked(records.Result, files.read_json(path), str(path), mark=": ")
     if result.benchmark.declaration is not None:
         try:
             discovery.spec_of(result.benchmark)
@@ -301,10 +296,7 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
     """Yield the samples in a folder; InputError names the line and the field that is wrong."""
     path = samples_of(folder)
     for number, row in files.read_jsonl(path):
-        try:
-            yield records.Sample.model_validate(row)
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}: {first_wrong_field(error)}") from None
+        yield checked(records.Sample, row, f"{path}, line {number}", mark=": ")
 
 
 def answers_sha256(folder: Path) -> str:

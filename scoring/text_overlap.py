@@ -13,7 +13,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
@@ -94,7 +94,12 @@ def compute_score(
     for metric in metrics:
         content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
         places[metric] = home.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
-    scores = {metric: cached for metric, place in places.items() if (cached := _read_cache(place)) is not None}
+    scores: dict[OverlapMetric, float] = {}
+    for metric, place in places.items():
+        with suppress(OSError, ValueError, KeyError, TypeError):  # one that can't be read is computed again
+            score = json.loads(place.read_text(encoding="utf-8"))["score"]
+            if isinstance(score, float) and math.isfinite(score):
+                scores[metric] = score
     missing: dict[OverlapMetric, Path] = {metric: place for metric, place in places.items() if metric not in scores}
     if missing:
         scores |= _compute(pairs, missing)
@@ -152,11 +157,3 @@ def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[Ov
                 # The score is there all the same; only the next run pays again.
                 logger.warning("%s: %s is not cached: %s", places[metric], metric, error)
     return scores
-
-
-def _read_cache(path: Path) -> float | None:
-    try:
-        score = json.loads(path.read_text(encoding="utf-8"))["score"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return score if isinstance(score, float) and math.isfinite(score) else None

@@ -8,13 +8,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reelbench.registry.reasons import Reason
+from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.scoring import aggregation
 
 MOST_UNSCORED = 0.02
 """Share of a run's items that may be unscored while it is ranked."""
+
+
+def is_left_out(sample: Sample) -> bool:
+    """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
+    return sample.state == "unscored" and sample.reason not in EXCUSED
+
+
+def few_left_out(samples: Sequence[Sample]) -> bool:
+    """Whether so few items lack a score that they could have that a board ranks the run, by its lower bound."""
+    items = sum(sample.reason not in EXCUSED for sample in samples)
+    return sum(map(is_left_out, samples)) <= MOST_UNSCORED * items
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.retry_cursor import PENDING, UNPARSABLE, AskResult
-from reelbench.llm.runner import Runner, pending_shown
+from reelbench.llm.runner import PENDING_SHOWN, Runner
 from reelbench.registry.base_record import Record, checked, first_wrong_field
 from reelbench.registry.errors import InputError, PendingError, first_line
 from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
@@ -230,7 +230,7 @@ class Chain:
         if asked.value is not None:
             return asked.value
         if asked.reason == PENDING:
-            raise PendingError(pending_shown(1))
+            raise PendingError(PENDING_SHOWN.format(1))
         kept = rest(asked.replies[-1].reply.raw or "") if rest is not None and asked.reason == UNPARSABLE else None
         if kept is None:
             raise DroppedError(asked.reason or UNPARSABLE)
@@ -264,7 +264,7 @@ class Chain:
             case.lines.clear()
             yield case, result
         if pending:
-            raise PendingError(pending_shown(pending))
+            raise PendingError(PENDING_SHOWN.format(pending))
 
     # --- the account -------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,16 @@ from reelbench.registry.media.library import SUFFIXES
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import Column, Guess, guess
 
+_README = """# {name}
+
+`{file}` says how the rows of `{copied}` are read; `datasheet.md` is for the card.
+
+    reelbench check .
+    reelbench ask . --llm MODEL --llm-url http://127.0.0.1:8000/v1
+    reelbench score . --predictions FILE
+    REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks {name} --model MODEL --output_path out --log_samples
+    reelbench cards render . --out card
+"""
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
 _LOOKED_AT = 5000
@@ -70,38 +80,32 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
             "seconds|milliseconds|frames|ratio|percent|clock (frames: and --fps NUMBER or --fps COLUMN)"
         )
     given.answer_is = wanted.answer_is or given.answer_is
-    _check_names(given.columns["video"], read)
+    video = given.columns["video"]
+    if isinstance(video, str) and "{" not in video:
+        for where, row in read:
+            name = str(row.get(video))
+            if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
+                raise InputError(
+                    f"{where}: {video} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
+                    f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
+                    "shorten it"
+                )
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
     with replaced(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
         write_text(aside / benchmark_file.NAME, _yaml(wanted, given, copied, rows))
-        write_text(aside / "README.md", _readme(wanted.name, copied))
+        write_text(aside / "README.md", _README.format(name=wanted.name, file=benchmark_file.NAME, copied=copied))
         categories = ["video-text-to-text", *(["multiple-choice"] if given.kind.endswith("choice") else [])]
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)
     here = wanted.rows.absolute().parent
     # Videos may lie where the rows do, or in `videos` there.
-    video = given.columns["video"]
     names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
     files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
     beside = any(file.endswith(SUFFIXES) and (here / file).is_file() for file in files)
     if media := wanted.media or (here if beside else None):
         allow(folder, media)
     return benchmark_file.read(folder), given
-
-
-def _check_names(column: Column, rows: Sequence[tuple[str, Mapping[str, object]]]) -> None:
-    """Raise InputError where what is taken for a video's name can't be a file's."""
-    if not isinstance(column, str) or "{" in column:
-        return
-    for where, row in rows:
-        name = str(row.get(column))
-        if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
-            raise InputError(
-                f"{where}: {column} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
-                f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
-                "shorten it"
-            )
 
 
 def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]) -> str:
@@ -155,16 +159,3 @@ def _quoted(text: str) -> str:
     """Return a text as YAML has it: bare where nothing in it means anything."""
     bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text) and text.lower() not in _YAML_WORDS
     return text if bare else json.dumps(text, ensure_ascii=False)
-
-
-def _readme(name: str, copied: str) -> str:
-    return f"""# {name}
-
-`{benchmark_file.NAME}` says how the rows of `{copied}` are read; `datasheet.md` is for the card.
-
-    reelbench check .
-    reelbench ask . --llm MODEL --llm-url http://127.0.0.1:8000/v1
-    reelbench score . --predictions FILE
-    REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks {name} --model MODEL --output_path out --log_samples
-    reelbench cards render . --out card
-"""

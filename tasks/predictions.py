@@ -135,30 +135,23 @@ def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[
     }
     predictions = dict.fromkeys(texts, submissions.Prediction(None, reason=Reason.PREDICTION_MISSING))
     predictions |= zip(given, submissions.all_answered(spec, list(given.values())), strict=True)
+    notes: list[str] = []
+    if spec.row_kind != "open":
+        if spec.asks_choice and not any(any(reference.options) for reference in references):
+            notes.append("the references list no options: letters are read, an option's own words can't be")
+        read_as = [one.parsed for one in predictions.values() if one.parsed is not None]
+        if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
+            notes.append("no answer contains a span of time; metrics that need one count these as wrong")
     joined = submissions.join(
         predictions,
         references,
         source,
         path=path,
         split=split,
-        notes=_notes(spec, predictions.values(), [reference.options for reference in references]),
+        notes=notes,
         advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
     return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
-
-
-def _notes(
-    spec: BenchmarkSpec, predictions: Iterable[submissions.Prediction], options: Iterable[Sequence[str]]
-) -> list[str]:
-    if spec.row_kind == "open":
-        return []
-    notes = []
-    if spec.asks_choice and not any(any(some) for some in options):
-        notes.append("the references list no options: letters are read, an option's own words can't be")
-    read_as = [given.parsed for given in predictions if given.parsed is not None]
-    if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
-        notes.append("no answer contains a span of time; metrics that need one count these as wrong")
-    return notes
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from reelbench.judges.verdicts import Judge
 from reelbench.registry import about as abouts
-from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.base_record import checked
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.declared_check import lengths_of
@@ -358,10 +356,7 @@ def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path,
 
 def record_of_model(**fields: str | None) -> ModelRecord:
     """Return a model's record; InputError where a name is none that a record can hold."""
-    try:
-        return ModelRecord.model_validate(fields)
-    except ValidationError as error:
-        raise InputError(f"the model: {first_wrong_field(error)}") from None
+    return checked(ModelRecord, fields, "the model", mark=": ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,7 +334,7 @@ def answered(
     return given
 
 
-def all_answered(spec: BenchmarkSpec, given: Sequence[answers.Given]) -> Iterator[Prediction]:
+def all_answered(spec: BenchmarkSpec, given: "Sequence[answers.Given]") -> Iterator[Prediction]:
     """As `answered`, of each raw answer; many are read by several processes."""
     for (text, *_), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forks import Forks
+from tests.forks import NO_NETWORK, Forks
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, whatever pytest was started from
@@ -198,19 +198,9 @@ def shared_data():
 
 @pytest.fixture
 def network_asked(tmp_path, monkeypatch):
-    """Forbid the network to every process started; returns the file that lists who asked for it all the same."""
-    folder = tmp_path / "guard"
-    folder.mkdir()
-    asked = folder / "asked.txt"
-    (folder / "sitecustomize.py").write_text(
-        "import socket\n"
-        "def refuse(*arguments, **options):\n"
-        f"    with open({str(asked)!r}, 'a') as file: print(arguments[-1], file=file)\n"
-        "    raise OSError('the network is forbidden')\n"
-        "socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    """Forbid the network to what `reelbench` runs; returns the file that lists who asked for it all the same."""
+    asked = tmp_path / "asked.txt"
+    monkeypatch.setenv(NO_NETWORK, str(asked))
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     return asked

@@ -34,6 +34,8 @@ their number is in the file.
 """
 FULL_AT = "FULL_AT_BYTES"
 """In a call's environment: no file that it writes becomes longer, as on a disk that is full."""
+NO_NETWORK = "NO_NETWORK_ASKED_IN"
+"""In a call's environment: whatever it connects to or looks up fails, and is listed in that file."""
 _LATER = ("datasets", "huggingface_hub", "torch", "transformers")
 """They read the environment when they are imported, so a child imports them."""
 
@@ -146,6 +148,16 @@ def _kill_at(change: str, counted: str) -> None:
     atexit.register(lambda: Path(counted).write_text(str(changes)))
 
 
+def _no_network(asked: str) -> None:
+    def hook(event: str, arguments: tuple) -> None:
+        if event in {"socket.connect", "socket.getaddrinfo"}:
+            with Path(asked).open("a", encoding="utf-8") as file:
+                print(event, arguments[:2], file=file)
+            raise OSError("the network is forbidden")
+
+    sys.addaudithook(hook)
+
+
 def _become(request: dict, fds: list[int]) -> None:
     """Be the command that was asked for; returns never, as its exit is this process's."""
     null = os.open(os.devnull, os.O_RDONLY)
@@ -168,6 +180,8 @@ def _become(request: dict, fds: list[int]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if KILL_AT in os.environ:
         _kill_at(*os.environ.pop(KILL_AT).split(" ", 1))
+    if NO_NETWORK in os.environ:
+        _no_network(os.environ.pop(NO_NETWORK))
 
     try:
         main()

@@ -134,7 +134,7 @@ def test_where_nothing_is_left_the_run_says_why(evaluate):
 def test_a_task_whose_prompt_needs_what_is_not_here_is_left_out(evaluate, tmp_path, monkeypatch, caplog):
     from reelbench.registry.data import loading
 
-    mini = loading.mini_folder(loading.discovery.get("dramaqa_cogme"))
+    mini = loading.discovery.get("dramaqa_cogme").folder / "mini"
     (tmp_path / "AnotherMissOhQA_val_set.json").write_bytes((mini / "AnotherMissOhQA_val_set.json").read_bytes())
     monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(tmp_path))
     assert evaluate("dramaqa_cogme_subtitles", "curve_mini").keys() == {"curve_mini"}

@@ -33,8 +33,9 @@ def test_what_make_docs_writes_is_there_as_it_stands():
 
 
 def test_every_command_and_setting_is_listed():
-    assert all(f"## reelbench {words}" in commands_page() for words in OPTIONS)
-    assert all(f"`{setting.name}`" in (ROOT / "README.md").read_text("utf-8") for setting in settings.ALL)
+    page, readme = commands_page(), (ROOT / "README.md").read_text("utf-8")
+    assert all(f"## reelbench {words}" in page for words in OPTIONS)
+    assert all(f"`{setting.name}`" in readme for setting in settings.ALL)
 
 
 def test_the_readme_s_table_has_a_row_for_each_benchmark_that_list_shows():
@@ -132,9 +133,9 @@ def names_of_settings():
 
 def test_no_variable_is_named_but_where_it_is_declared():
     declared = {setting.name for setting in settings.ALL}
-    again = [(path, value) for path, value in names_of_settings() if value in declared]
-    assert again == []
-    for path, value in names_of_settings():
+    named = list(names_of_settings())
+    assert [(path, value) for path, value in named if value in declared] == []
+    for path, value in named:
         for name in re.findall(r"\bREELBENCH_[A-Z_]*[A-Z]\b", value):
             known = name in declared or name.startswith("REELBENCH_DATA")
             assert known or name == "REELBENCH_LOADED", f"{path}: {name} is not declared in registry/settings.py"

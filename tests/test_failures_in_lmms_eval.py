@@ -24,11 +24,13 @@ def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,size=64")
 
 
-def evaluate(model, model_args, *tasks):
+def evaluate(model, model_args, *tasks, **options):
     from lmms_eval.evaluator import simple_evaluate
 
     with contextlib.redirect_stdout(io.StringIO()):
-        done = simple_evaluate(model=model, model_args=model_args, tasks=list(tasks), limit=2, log_samples=True)
+        done = simple_evaluate(
+            model=model, model_args=model_args, tasks=list(tasks), limit=2, log_samples=True, **options
+        )
     return {
         task: [next(v for v in line.values() if isinstance(v, dict) and "sample" in v)["sample"] for line in lines]
         for task, lines in done["samples"].items()
@@ -54,3 +56,17 @@ def test_a_task_that_its_server_can_t_be_asked_fails_alone_and_first():
         bodies = [json.dumps(call.body) for call in server.calls]
         assert "prompt_logprobs" in "".join(bodies[:-2])
         assert not any("prompt_logprobs" in body for body in bodies[-2:])
+
+
+def test_a_thought_that_used_up_the_tokens_is_cut_off_and_no_wrong_answer(tmp_path):
+    """Qwen3.5's adapter asks for thoughts unless it is told not to, and keeps what stands after them: here nothing."""
+    from tools import tiny_families
+
+    args = f"pretrained={tiny_families.qwen3_5(tmp_path / 'model')},device=cpu,device_map=cpu"
+    args += ",min_pixels=3136,max_pixels=12544,fps=1000000,max_num_frames=2"
+    asked = {"gen_kwargs": "max_new_tokens=4"}
+    thought = evaluate("qwen3_5", args, "rextime_mini", **asked)["rextime_mini"]
+    assert [(sample["state"], sample["reason"]) for sample in thought] == [("unscored", "cut_off")] * 2
+    said = evaluate("qwen3_5", f"{args},enable_thinking=False", "rextime_mini", **asked)["rextime_mini"]
+    assert not {"cut_off"} & {sample["reason"] for sample in said}
+    assert all(sample["prediction"] for sample in said)

@@ -20,7 +20,6 @@ import pytest
 from reelbench import registry
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.files import is_aside, sha256_of
 from reelbench.scoring import result_files
 from tests.forks import KILL_AT
@@ -253,7 +252,7 @@ class TestWork:
                 "--out",
                 out / "tags.jsonl",
             ),
-            "card": ("cards", "render", "rextime", "--data", mini_folder(discovery.get("rextime")), "--out", out),
+            "card": ("cards", "render", "rextime", "--data", discovery.get("rextime").folder / "mini", "--out", out),
             "page": ("review", "page", "rextime_mini", "--output", out / "page.html"),
             "profile": ("profile", "rextime_mini", "--output", out),
             "new": ("new", "kitchen", "--from", table, "--out", out),

@@ -1,6 +1,6 @@
 """Run lmms-eval's adapters with tiny models and a local server, and write down which frames reached each model.
 
-    python -m tools.adapters [--models FOLDER] [--ways WAY,…] [ADAPTER …]
+    python -m tools.adapters [--models FOLDER] [--ways WAY[:VARIANT],…] [ADAPTER …]
 
 Every frame of the clips has its number burnt in. What arrives is read back at Hugging Face's processors and at the
 server, by hooks of this file's own, and held against the record of the run. `--models` is a folder of checkpoints by
@@ -23,7 +23,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ import numpy as np
 
 from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
+from tests.servers.owners import Owners
 from tools.tiny_families import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,8 +49,14 @@ WAYS = {"clip": "fps:3,size=64,as=clip", "pictures": "fps:3,size=64,as=images", 
 WAYS |= {"failure": WAYS["pictures"], "2 processes": "fps:3,size=64"}
 """3 frames a second: more than the 2 at which some adapters read a clip, and fewer of one clip than of another."""
 
-SERVED = frozenset({"openai", "async_openai", "gpt4v"})
+SERVED = frozenset({"openai", "async_openai", "gpt4v", "litellm", "claude", "gemini"})
 """Adapters that ask a server."""
+
+OPENS = frozenset({"gpt4v", "claude", "gemini"})
+"""Those that open pictures: the others send the files on."""
+
+NEEDS = {"litellm": "litellm", "claude": "anthropic", "gemini": "google.genai"}
+"""Adapter -> the module that it needs and that the extra lacks: without it the adapter is left as it was."""
 
 ON_CPU = "pretrained={model},device=cpu,device_map=cpu"
 PIXELS = f"{ON_CPU},min_pixels=3136,max_pixels=12544"
@@ -67,18 +76,21 @@ ARGUMENTS = {
     "openai": SERVER,
     "async_openai": SERVER,
     "gpt4v": "model_version=m",
+    "litellm": SERVER.replace("=m", "=openai/m"),
+    "claude": "model_version=m",
+    "gemini": "model_version=m,api_key=x,max_retries=2,retry_backoff_s=0",
     "huggingface": ON_CPU,
     "async_hf_model": ON_CPU,
+    "lfm2_5_vl": "pretrained={model},device=cpu",
+    "video_llava": "pretrained={model},device=cpu,device_map=auto",
 }
 """Adapter -> its --model_args; `{model}` is a checkpoint's folder, `{server}` an address."""
 
 NOT_RUN = {
-    "lfm2_5_vl": "takes no video, and one picture",
-    "video_llava": "its own call of lmms-eval's reader fails, and it takes no pictures",
-    "qwen2_5_omni, qwen3_omni": "load their processor from the network, by name",
-    "vllm, vllm_generate, sglang": "their engines are not in the extra",
-    "litellm, gemini, claude": "need packages that are not in the extra, and ask their owners' servers",
-    "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that is not in the extra",
+    "qwen2_5_omni": "needs librosa and moviepy, and loads its processor from the network, by name",
+    "qwen3_omni": "needs librosa and moviepy, and no tiny model of its two parts was made",
+    "vllm, vllm_generate, sglang": "their engines need an accelerator, and are not in the extra",
+    "llava_onevision, longva, llava_onevision1_5": "need a package, or a checkpoint's code, that no registry has",
 }
 
 
@@ -131,6 +143,7 @@ def _flat(pictures: Any) -> Iterator[Any]:
 @contextlib.contextmanager
 def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
     """Note what reaches Hugging Face's processors and `generate`; what is named fails, as where memory is out."""
+    from PIL.ImageFile import ImageFile
     from transformers import AutoTokenizer
     from transformers.generation.utils import GenerationMixin
     from transformers.image_processing_utils import BaseImageProcessor
@@ -156,6 +169,7 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
         (BaseVideoProcessor, "_prepare_input_videos", videos),
         (BaseImageProcessor, "_prepare_image_like_inputs", pictures),
         (GenerationMixin, "generate", prompts),
+        (ImageFile, "load", lambda *_: None),
     )
     originals = [getattr(owner, name) for owner, name, _ in places]
     for (owner, name, note), original in zip(places, originals, strict=True):
@@ -164,7 +178,7 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
             self: Any, *args: Any, _own: Any = original, _note: Any = note, _place: str = name, **kwargs: Any
         ) -> Any:
             if fails == _place:
-                raise RuntimeError("out of memory")
+                raise OSError("image file is truncated") if _place == "load" else RuntimeError("out of memory")
             made = _own(self, *args, **kwargs)
             _note(made, kwargs)
             return made
@@ -177,22 +191,29 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
             setattr(owner, name, original)
 
 
-def at_server(calls: Sequence[Any], spy: Spy) -> None:
-    """Note what reached the server: pictures of a message, frames of a video."""
+def sent(calls: Sequence[Any]) -> list[list[bytes]]:
+    """Return what chat completions came with: each question's pictures and videos, as files."""
+    found: list[list[bytes]] = []
+    for call in calls:
+        content = call.body["messages"][-1]["content"]
+        parts = [part.get("image_url") or part.get("video_url") for part in content if isinstance(part, dict)]
+        found.append([base64.b64decode(part["url"].partition(",")[2]) for part in parts if part])
+    return found
+
+
+def at_server(questions: Sequence[Sequence[bytes]], spy: Spy) -> None:
+    """Note what reached a server: each question's pictures, or the frames of its video."""
     import av
     from PIL import Image
 
-    for call in calls:
+    for files in questions:
         shown: list[int] = []
-        content = call.body["messages"][-1]["content"]
-        for part in content if isinstance(content, list) else ():
-            url = (part.get("image_url") or part.get("video_url") or {}).get("url", "")
-            data = io.BytesIO(base64.b64decode(url.partition(",")[2]))
-            if "image_url" in part:
-                shown.append(number_in(Image.open(data).convert("RGB")))
-            elif "video_url" in part:
-                with av.open(data) as video:
+        for file in files:
+            if file[4:8] == b"ftyp":
+                with av.open(io.BytesIO(file)) as video:
                     shown += [number_in(frame.to_ndarray(format="rgb24")) for frame in video.decode(video=0)]
+            else:
+                shown.append(number_in(Image.open(io.BytesIO(file)).convert("RGB")))
         spy.clips += [tuple(shown)] if shown else []
 
 
@@ -242,11 +263,16 @@ def _clock(spy: Spy, samples: Sequence[Any]) -> str:
 def variants(adapter: str, way: str) -> tuple[str, ...]:
     """Return the ways of running that are tried of one way of showing."""
     if way == "failure":
-        return ("500s", "dead server") if adapter in SERVED else (*PLACES,)
+        opens = ("picture unreadable",) if adapter in OPENS else ()
+        return ("500s", "dead server", *opens) if adapter in SERVED else (*PLACES,)
     return ("plain", "batch 2") if way in {"clip", "pictures"} else ("plain",)
 
 
-PLACES = {"memory out": "generate", "processor fails": "_prepare_image_like_inputs"}
+PLACES = {
+    "memory out": "generate",
+    "processor fails": "_prepare_image_like_inputs",
+    "picture unreadable": "load",
+}
 
 
 def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
@@ -268,7 +294,7 @@ def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
         sys.stderr.write(said.getvalue())
     failed = re.search(r"Error during evaluation: (.*?)\. Please set", said.getvalue(), re.DOTALL)
     if failed:
-        raise ReelbenchError(failed[1])
+        raise ReelbenchError(failed[1] or "an assertion, without words")
 
 
 def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
@@ -296,9 +322,11 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
 
     spy, output = Spy(), work / f"{adapter}-{way}-{variant.replace(' ', '-')}"
     answer = Answer('{"span": [0, 5], "answer": "A"}', status=500 if variant == "500s" else 200)
-    with JudgeServer(lambda _: answer) as stub:
-        server = "http://127.0.0.1:9/v1" if variant == "dead server" else stub.url
-        os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_URL"] = server
+    with JudgeServer(lambda _: answer) as stub, Owners(answer.content or "", answer.status) as owners:
+        dead = "http://127.0.0.1:9" if variant == "dead server" else ""
+        server = f"{dead}/v1" if dead else stub.url
+        os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_URL"), server)
+        os.environ |= dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), dead or owners.url)
         options = {
             "--model": adapter,
             "--model_args": ARGUMENTS[adapter].format(model=model, server=server),
@@ -315,12 +343,14 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
         sampling = FrameSampling.parse(spec) if spec else None
         start = in_two(work, model) if way == "2 processes" else here
         os.environ.pop("REELBENCH_FRAMES", None)
+        if adapter in {"gpt4v", "claude"}:  # between attempts
+            import_module(f"lmms_eval.models.simple.{adapter}").NUM_SECONDS_TO_SLEEP = 0
         try:
             with watched(spy, model, PLACES.get(variant, "")):
                 outcomes = process.run_and_score(words, output, sampling, Options(), start=start)
         except Exception as error:  # noqa: BLE001 - what an adapter fails with is the finding
             return f"fails: {first_line(error)[:120]}" if way != "failure" else "the run ends, unscored"
-        at_server(stub.calls, spy)
+        at_server(sent(stub.calls) + owners.shown, spy)
     for file in work.glob("spy-*.json"):
         spy.add(file)
         file.unlink()
@@ -328,10 +358,10 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
 
 
 def one(adapter: str, model: Path | None, work: Path, ways: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Run an adapter in all ways -> way -> variant -> what was seen."""
+    """Run an adapter in all ways -> way -> variant -> what was seen; of `way:variant` that variant alone."""
     seen: dict[str, dict[str, str]] = {}
-    for way in ways:
-        for variant in variants(adapter, way):
+    for way, _, only in (way.partition(":") for way in ways):
+        for variant in (one for one in variants(adapter, way) if only in {"", one}):
             found = seen.setdefault(way, {})[variant] = tried(adapter, way, variant, model, work)
             sys.stderr.write(f"\n== {adapter}, {way}, {variant}: {found}\n")
     return seen
@@ -369,6 +399,14 @@ def _cells(name: str, seen: dict[str, Any]) -> str:
     return " | ".join(cells)
 
 
+def installed(module: str) -> bool:
+    """Whether a module, or a module of a package, is here."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def numbered_clips(home: Path) -> Path:
     """Write the mini split's clips, their frames numbered, into a home, and return it."""
     videos = home / "mini" / "rextime"
@@ -381,10 +419,16 @@ def numbered_clips(home: Path) -> Path:
 def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None:
     """Run adapters in one process, as long as it lives, and write what was seen; status 1 where it is worse."""
     worse: list[str] = []
-    left = list(names or ARGUMENTS)
+    lacking = {name: module for name, module in NEEDS.items() if name in (names or NEEDS) and not installed(module)}
+    left = [name for name in names or ARGUMENTS if name not in lacking]
+    for name, module in lacking.items():
+        sys.stderr.write(f"{name} is not run: {module} is not installed\n")
     with tempfile.TemporaryDirectory() as folder:
         home = numbered_clips(Path(folder) / "home")
-        environ = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "x", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environ = {"REELBENCH_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        environ |= dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "x") | {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True"
+        }
         while left:
             words = [
                 sys.executable,
@@ -402,7 +446,9 @@ def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None
                 for line in running.stdout or ():
                     worse += _write(left.pop(0), json.loads(line))
             if left and running.returncode:
-                worse += _write(left.pop(0), {way: {"plain": "fails: the process ended"} for way in ways})
+                worse += _write(
+                    left.pop(0), {way.partition(":")[0]: {"plain": "fails: the process ended"} for way in ways}
+                )
     if worse:
         raise SystemExit("\n".join(["what was exact, or unscored, is so no more:", *worse]))
 
@@ -419,10 +465,12 @@ def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
     worse = [
         f"{name}, {way}, {variant}: {found}, and was: {before}"
         for way, cells in ways.items()
-        for variant, before in known.get(way, {}).items()
-        if _good(before) and not _good(found := cells.get(variant, ""))
+        for variant, found in cells.items()
+        if _good(before := known.get(way, {}).get(variant, "")) and not _good(found)
     ]
-    every = seen["adapters"] | {name: {way: (known | ways)[way] for way in WAYS if way in known | ways}}
+    merged = {way: known.get(way, {}) | ways.get(way, {}) for way in WAYS}
+    kept = {way: {one: merged[way][one] for one in variants(name, way) if one in merged[way]} for way in WAYS}
+    every = seen["adapters"] | {name: {way: cells for way, cells in kept.items() if cells}}
     seen["adapters"] = {name: every[name] for name in ARGUMENTS if name in every}
     SEEN.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
@@ -443,22 +491,27 @@ def checkpoint(adapter: str, models: Path | None, work: Path) -> Path | None:
     return FAMILIES[adapter](work / "models" / adapter)
 
 
-def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
-    """Run adapters in this process; one line of JSON each."""
+def list_tasks_once() -> None:
+    """Have lmms-eval read the list of its tasks, which takes as long as a run, once in this process."""
     from lmms_eval.tasks import TaskManager
 
     own, known = TaskManager._get_task_and_group, {}  # noqa: SLF001
 
-    def listed(self: Any, folder: str) -> Any:  # takes as long as a run: read once
+    def listed(self: Any, folder: str) -> Any:
         if folder not in known:
             known[folder] = own(self, folder)
         return deepcopy(known[folder])
 
     TaskManager._get_task_and_group = listed  # noqa: SLF001
-    out = sys.stdout
+
+
+def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
+    """Run adapters in this process; one line of JSON each."""
+    list_tasks_once()
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # tokenizers' trainer writes an empty line there by itself
     for name in names:
-        with contextlib.redirect_stdout(sys.stderr):
-            findings = one(name, checkpoint(name, models, work), work, ways)
+        findings = one(name, checkpoint(name, models, work), work, ways)
         out.write(json.dumps(findings) + "\n")
         out.flush()
 

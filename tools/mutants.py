@@ -55,10 +55,11 @@ TESTS: dict[str, list[str]] = {
     "scoring/certificate_length": ["scoring/test_certificate_length.py"],
     "scoring/choice": ["scoring/test_choice.py", "scoring/test_aggregation.py"],
     "scoring/cognitive_profile": ["scoring/test_cognitive_profile.py", "tasks/test_dramaqa_cogme.py"],
-    "scoring/comparison": ["scoring/test_comparison.py", "cli/test_compare.py"],
+    "scoring/comparison": [
+        *("scoring/test_comparison.py", "scoring/test_label_comparison.py", "cli/test_compare.py"),
+    ],
     "scoring/exact_match": ["scoring/test_exact_match.py"],
     "scoring/judge_agreement": ["scoring/test_judge_agreement.py"],
-    "scoring/label_comparison": ["scoring/test_label_comparison.py"],
     "scoring/metric_table": ["cli/test_score_output.py", "test_api.py"],
     "scoring/option_scores": ["scoring/test_option_scores.py", "leaderboard/test_ways.py"],
     "scoring/pairing": [f"scoring/test_{name}.py" for name in ("choice", "temporal_span", "text_overlap")],

@@ -276,6 +276,57 @@ def mistral3(folder: Path) -> Path:
     return _saved(folder, hf.Mistral3ForConditionalGeneration(config), processor)
 
 
+def video_llava(folder: Path) -> Path:
+    """Write a Video-LLaVA."""
+    import transformers as hf
+
+    tokens = tokenizer(("<image>", "<video>"), "<image>", "<video>")
+    sight = hf.CLIPVisionConfig(**SMALL, image_size=SIDE, patch_size=14)
+    config = hf.VideoLlavaConfig(
+        vision_config=sight,
+        text_config=hf.LlamaConfig(**text(tokens)),
+        image_token_index=tokens.convert_tokens_to_ids("<image>"),
+        video_token_index=tokens.convert_tokens_to_ids("<video>"),
+        image_seq_length=16,
+        video_seq_length=17 * 8,
+    )
+    size = {"size": {"shortest_edge": SIDE}, "crop_size": {"height": SIDE, "width": SIDE}}
+    processor = hf.VideoLlavaProcessor(
+        image_processor=hf.VideoLlavaImageProcessor(**size),
+        video_processor=hf.VideoLlavaVideoProcessor(**size),
+        tokenizer=tokens,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.VideoLlavaForConditionalGeneration(config), processor)
+
+
+def lfm2(folder: Path) -> Path:
+    """Write an LFM2-VL: one layer of convolution, one of attention."""
+    import transformers as hf
+
+    named = {"image_token": "<image>", "image_start_token": "<|image_start|>", "image_end_token": "<|image_end|>"}
+    named |= {"image_thumbnail_token": "<|img_thumbnail|>"}
+    tokens = tokenizer([*named.values()], "<image>", **named)
+    for name, token in named.items():
+        setattr(tokens, f"{name}_id", tokens.convert_tokens_to_ids(token))
+    layers = {"layer_types": ["conv", "full_attention"], "block_ff_dim": WIDTH}
+    config = hf.Lfm2VlConfig(
+        vision_config=hf.Siglip2VisionConfig(**SMALL, patch_size=16, num_patches=64, vision_use_head=False),
+        text_config=hf.Lfm2Config(**text(tokens), **layers),
+        image_token_id=tokens.convert_tokens_to_ids("<image>"),
+        projector_hidden_size=WIDTH,
+        downsample_factor=2,
+    )
+    processor = hf.Lfm2VlProcessor(
+        image_processor=hf.Lfm2VlImageProcessor(do_image_splitting=False, min_image_tokens=4, max_image_tokens=16),
+        tokenizer=tokens,
+        chat_template=tokens.chat_template,
+    )
+    return _saved(folder, hf.Lfm2VlForConditionalGeneration(config), processor)
+
+
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "qwen2_5_vl": tiny_vlm.write,
     "qwen2_vl": qwen2_vl,
@@ -288,6 +339,8 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "mistral3_vl": mistral3,
     "llava_hf": llava_onevision,
     "idefics2": idefics2,
+    "video_llava": video_llava,
+    "lfm2_5_vl": lfm2,
     "huggingface": tiny_vlm.write,
     "async_hf_model": tiny_vlm.write,
 }

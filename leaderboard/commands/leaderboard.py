@@ -69,13 +69,12 @@ def rejudge_options(
     """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
         return None
-    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.rejudge import Rejudge
 
-    options = JudgeOptions(
-        model="of the result",
-        url=judge_url or default_url(),
-        api_key=default_api_key(),
+    options = JudgeOptions.named(
+        "of the result",
+        url=judge_url,
         concurrency=judge_concurrency,
         prompts=judge_prompts,
         **budget_of("--judge-budget", judge_budget),

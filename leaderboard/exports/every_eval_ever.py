@@ -180,10 +180,13 @@ def _metric_result(
 def _details(one: StoredResult) -> dict[str, str]:
     counts = {name: str(value) for name, value in one.result.counts if name != "unscored"}
     unscored = ", ".join(f"{number} {reason}" for reason, number in one.result.counts.unscored.items())
+    shown, primary = standing(one), one.spec.primary
+    bound = bound_in_words(primary, one, shown)
+    value = shown.metrics[primary.name].value if bound else None
     return {
         **counts,
         "unscored": unscored or "0",
-        **({"ranked_by": bound} if (bound := bound_in_words(one.spec.primary, one, standing(one))) else {}),
+        **({"ranked_by": f"{value:.{primary.in_unit.long_digits}f}, {bound}"} if bound else {}),
         "coverage": one.check.subset or one.check.partial or "the whole split",
         "benchmark_version": str(one.result.benchmark.version),
     }

@@ -105,7 +105,7 @@ def ask(
 
     earlier = chosen_questions.earlier
     of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = chosen(candidates, Candidates)
+    several = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     spec = stated or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
@@ -130,7 +130,7 @@ def ask(
         return repeats.write(asked(questions, replace(options, place=place)), place)
 
     outcomes, failed = _each(names, outcomes_of)
-    if repeats.number > 1:
+    if outcomes and repeats.number > 1:
         report_runs([folder / discovery.plain_name(name) for name in names], as_json=as_json, quiet=quiet)
     elif outcomes:
         report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)

@@ -46,10 +46,10 @@ def llm_options(
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
-    from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
+    from reelbench.llm.ask_options import AskOptions, model_and_url
 
     shared: dict[str, Any] = {
-        "api_key": api_key(AskOptions.key_variable),
+        "api_key": settings.first(settings.LLM_API_KEY, settings.OPENAI_API_KEY),
         "concurrency": llm_concurrency,
         "extra": extra_of("--llm-extra", llm_extra),
         "timeout": llm_timeout,
@@ -57,7 +57,7 @@ def llm_options(
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }
-    default = llm_url or base_url(settings.LLM_URL.name)
+    default = llm_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     named: dict[str, AskOptions] = {}
     for text in llm or ():
         match = _NAMED.fullmatch(text)

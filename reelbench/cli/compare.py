@@ -49,8 +49,7 @@ def compare(
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
-    from reelbench.scoring.comparison import judging_apart
-    from reelbench.scoring.label_comparison import compare_labels
+    from reelbench.scoring.comparison import compare_labels, judging_apart
 
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}

@@ -11,6 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Engine, Kind, chosen, option, reports_status
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
         full = f"{state.size_bytes / 1e9:.3f} GB of {state.cap_bytes / 1e9:.3f} GB"
         console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {full}")
         return
-    sampling = chosen(frames, FrameSampling)
+    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     failed = 0
     for video in _files(videos, split, data):
         try:
@@ -78,7 +79,7 @@ def extract(
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
-    sampling = chosen(frames, FrameSampling)
+    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:

@@ -119,13 +119,13 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:
     """Return the prompt, and the first mini question with its reference; what can't be had is left out."""
-    from reelbench.registry.data.loading import MINI, locate, mini_folder
+    from reelbench.registry.data.loading import MINI, locate
     from reelbench.registry.prompts import prompt_template
     from reelbench.tasks.prompting import prompt_of
 
     language = spec.languages[0]
     shown = {"prompt": prompt_template(spec, language=language)}
-    if not mini_folder(spec).is_dir():
+    if not (spec.folder / MINI).is_dir():
         return shown
     try:
         row = locate(spec.id, MINI, fetch=False).read()[0]

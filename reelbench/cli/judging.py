@@ -60,14 +60,13 @@ def judge_options(
         extra = {**preset.extra, **extra}
     if judge_price and judge_prices:
         raise InputError("--judge-price and --judge-prices: give one of them")
-    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+    from reelbench.judges.judge_options import JudgeOptions
 
     return JudgeOptions.named(
         model,
-        url=judge_url or default_url(),
+        url=judge_url,
         prices=judge_prices,
         batch=judge_batch,
-        api_key=default_api_key(),
         concurrency=judge_concurrency,
         votes=judge_votes,
         vote_rule=cast("VoteRule", judge_vote_rule),

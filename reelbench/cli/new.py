@@ -69,7 +69,6 @@ def new(
 
 def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
     """What a model would be asked, by the first row; which server is asked where no option says; what is read."""
-    from reelbench.judges.judge_options import default_url
     from reelbench.llm.ask_options import OPENAI_URL
     from reelbench.registry import prompts, settings
     from reelbench.tasks.prompting import prompt_of
@@ -77,11 +76,12 @@ def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, 
     row = next((row for split in splits for row in split.rows), None)
     judge = sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt")) if spec.judge else []
     files = [spec.file, spec.folder / spec.prompt, *judge, *(file for split in splits for file in split.files)]
-    url = settings.first(settings.LLM_URL.name, settings.OPENAI_BASE_URL.name) or OPENAI_URL
+    judge_url = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
+    url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
     return {
         "prompt": prompt_of(spec, row) if row else None,
         "server": without_credentials(url),
-        "judge_server": without_credentials(default_url() or OPENAI_URL) if spec.judge else None,
+        "judge_server": without_credentials(judge_url) if spec.judge else None,
         "files": list(dict.fromkeys(map(str, files))),
         "videos": list(dict.fromkeys(str(video) for split in splits for video in split.videos)),
     }

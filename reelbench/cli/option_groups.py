@@ -22,8 +22,7 @@ from reelbench.registry.errors import InputError
 if TYPE_CHECKING:
     from typer import _click
 
-    from reelbench.registry.decoding import Answering, Candidates
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.settings import Setting
     from reelbench.registry.strata import Strata
 
 
@@ -178,9 +177,9 @@ def given(context: typer.Context, *, only: str = "") -> list[str]:
     return words
 
 
-ChoiceT = TypeVar("ChoiceT", "FrameSampling", "Candidates", "Answering")
+ChoiceT = TypeVar("ChoiceT")
 
 
-def chosen(spec: str | None, kind: type[ChoiceT]) -> ChoiceT | None:
+def chosen(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
     """Return the choice of an option's spec, or of the environment where the option was not given."""
-    return kind.parse(spec) if spec is not None else kind.from_environment()
+    return parse(spec) if spec is not None else setting.read(parse)

@@ -51,9 +51,8 @@ def report_runs(folders: "Sequence[Path]", *, as_json: bool, quiet: bool) -> Non
     from reelbench.methods.runs import RUNS_FILE
     from reelbench.registry import discovery
 
-    documents: list[dict[str, Any]] = [
-        read_json(folder / RUNS_FILE) for folder in folders if (folder / RUNS_FILE).is_file()
-    ]
+    folders = [folder for folder in folders if (folder / RUNS_FILE).is_file()]
+    documents: list[dict[str, Any]] = [read_json(folder / RUNS_FILE) for folder in folders]
     if quiet and not as_json:
         return
     if as_json:
@@ -135,7 +134,7 @@ def _show(outcome: "Outcome") -> None:
     else:
         console.write(title)
     if counts.parse_failed or counts.empty:
-        share = f" ({100 * counts.unread_share:.1f} % of {counts.items})" if counts.parse_failed else ""
+        share = f" ({100 * counts.parse_failed / counts.items:.1f} % of {counts.items})" if counts.parse_failed else ""
         # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
         what = "scored as wrong" if counts.scored else "read as no answer"
         console.write(f"{what}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")

@@ -67,13 +67,8 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    options = Options(
-        judge=judge,
-        note=console.noted(quiet=quiet),
-        bar=console.progress,
-        about=about,
-        earlier=chosen_questions.earlier,
-    )
+    note, earlier = console.noted(quiet=quiet), chosen_questions.earlier
+    options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
     most, thinking = output_limit.max_tokens, output_limit.thinking
     context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
     if output_limit.preset is not None and context.args:
@@ -84,7 +79,9 @@ def run(
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
     context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
-    environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
+    beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
+    by_options = chosen(answering, settings.ANSWERING, Answering.parse)
+    environ = folders | process.ways_chosen(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
@@ -92,7 +89,7 @@ def run(
         over_frames = sweeps.Sweep("frames (log scale)", steps, several.sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
-    sampling = chosen(frames, FrameSampling)
+    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
         over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reelbench.registry import prompts
 from reelbench.registry.data import mapped_rows
-from reelbench.registry.data.loading import MINI, is_mini, locate, mini_folder
+from reelbench.registry.data.loading import MINI, is_mini, locate
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.registry.media import playable
 from reelbench.registry.media.library import Library, Missing
@@ -37,7 +37,7 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     With `media` the videos are looked for; spans are held to their lengths where rows or files state them.
     """
     prompts.check(spec)
-    for split in (*spec.splits, *([MINI] if mini_folder(spec).is_dir() else [])):
+    for split in (*spec.splits, *([MINI] if (spec.folder / MINI).is_dir() else [])):
         rows: list[Row] = []
         problems: list[str] = []
         files: tuple[Path, ...] = ()

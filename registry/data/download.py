@@ -31,6 +31,7 @@ _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
     *(urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler),
 )
 _BLOCK = 1 << 20
+_RECORD, _MARKS = ".source.json", ".json"  # behind the name of a file, and of a part of one: what the server stated
 
 OnBytes = Callable[[int], None]  # called with the number of bytes of the file that are here so far
 
@@ -83,7 +84,7 @@ def place(url: str) -> Path:
 
 def recorded(path: Path) -> Remote | None:
     """Return the server's statements when `path` was downloaded; None where `path` isn't here whole."""
-    record = read_record(_record_path(path))
+    record = read_record(path.with_name(path.name + _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
     return Remote.from_record(record)
@@ -154,14 +155,14 @@ def download(
         }
         part.replace(path)
         # The record comes last: a file without it is fetched again, never taken for whole.
-        write_text(_record_path(path), json.dumps(record, indent=1) + "\n")
-        _marks_path(part).unlink(missing_ok=True)
+        write_text(path.with_name(path.name + _RECORD), json.dumps(record, indent=1) + "\n")
+        part.with_name(part.name + _MARKS).unlink(missing_ok=True)
     return path
 
 
 def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
     have = _size(part)
-    kept = Remote.from_record(read_record(_marks_path(part)) or {})
+    kept = Remote.from_record(read_record(part.with_name(part.name + _MARKS)) or {})
     headers = {"Range": f"bytes={have}-", "If-Range": kept.mark} if have and kept.mark else {}
     try:
         response = _open(url, headers=headers)
@@ -194,7 +195,7 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
             raise DataUnavailableError(f"{url}: {total - have} bytes to come, and {part.parent} has not that much room")
         if not resumed:
             part.unlink(missing_ok=True)  # before its marks: another file's beginning must not be continued by them
-        write_text(_marks_path(part), json.dumps(asdict(remote)))
+        write_text(part.with_name(part.name + _MARKS), json.dumps(asdict(remote)))
         with part.open("ab" if resumed else "wb") as file:
             while block := response.read(_BLOCK):
                 file.write(block)
@@ -263,14 +264,6 @@ def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
     return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5)
-
-
-def _record_path(path: Path) -> Path:
-    return path.with_name(path.name + ".source.json")
-
-
-def _marks_path(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
 
 
 def _size(path: Path) -> int:

@@ -184,27 +184,23 @@ def _planned(
         raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
     if source.kind == "archive":
         yield archive(keys, 0 if fetched else download.head(source.location).size, source, verified)
-    elif (command := yt_dlp()) is None:
+        return
+    # On PATH, or beside this Python.
+    command = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
+    if command is None:
         raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
-    else:
-        yield from (online_video(source, key, command, verified) for key in keys)
+    yield from (online_video(source, key, [command], verified) for key in keys)
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
     # Files in the user's own folders are the user's business. In the folder for fetched ones a file must be as it was
     # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
-    if not found.is_relative_to(verified.root) or verified.holds(found):
+    if not found.is_relative_to(verified.root) or verified.size(found) == found.stat().st_size:
         return True
     if hashed or playable.broken(found) is not None:
         return False
     verified.add(found)
     return True
-
-
-def yt_dlp() -> list[str] | None:
-    """Return the command of the yt-dlp that is installed (on PATH, or beside this Python); None where there is none."""
-    found = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
-    return [found] if found else None
 
 
 class Progress(Protocol):

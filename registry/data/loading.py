@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _LAYOUT = 2  # of the saved rows; raised when rows.py changes what is saved
 MINI = "mini"
+"""The mini split, and the folder in a benchmark's own that holds its data in the owners' file format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,6 @@ def upstream_split(spec: BenchmarkSpec, split: str) -> str:
     return split.removeprefix(f"{MINI}_") if split != MINI else spec.default_split
 
 
-def mini_folder(spec: BenchmarkSpec) -> Path:
-    """Return the folder with the benchmark's mini data, in the owners' file format."""
-    return spec.folder / MINI
-
-
 def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
     """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
@@ -114,7 +110,7 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     if upstream not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
     mini = is_mini(split)
-    own = mini_folder(spec) if mini else Path(data) if data is not None else None
+    own = spec.folder / MINI if mini else Path(data) if data is not None else None
     resolved = sources.resolve(spec, upstream, own) if fetch else sources.present(spec, upstream, own)
     if resolved is None:
         raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")

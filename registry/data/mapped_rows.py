@@ -89,7 +89,7 @@ class _Question:
         """Its options, and the right one as the row names it; InputError where they can't be read."""
         answer = self._text("answer") if self._told else ""
         if self._mapping.options_in_question:
-            where = f"{self.where}: {_named('question', self._source('question'))}"
+            where = f"{self.where}: {self._named('question')}"
             return parted(self._text("question"), where)[1], answer
         return read_options(self._value("options"), f"{self.where}: options"), answer
 
@@ -133,11 +133,14 @@ class _Question:
             what = "names several options; no kind has several right ones: leave such rows out"
         raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
-    def _source(self, name: str) -> str | tuple[str, ...]:
-        return self._mapping.columns.get(name, name)
+    def _named(self, name: str) -> str:
+        """Return a column of ours, with theirs where it is called otherwise."""
+        source = self._mapping.columns.get(name, name)
+        theirs = source if isinstance(source, str) else ", ".join(source)
+        return name if theirs == name else f"{name} ({theirs})"
 
     def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
-        source = self._source(name)
+        source = self._mapping.columns.get(name, name)
         if not isinstance(source, str):
             return [cell(self._cells, part, self.where) for part in source]
         if "{" not in source:
@@ -152,7 +155,7 @@ class _Question:
         return PLACE.sub(text, source)
 
     def _text(self, name: str) -> str:
-        what = f"{self.where}: {_named(name, self._source(name))}"
+        what = f"{self.where}: {self._named(name)}"
         text = as_text(self._value(name), what)
         if not text or not text.strip():
             raise InputError(f"{what} is empty")
@@ -161,7 +164,7 @@ class _Question:
     def _span(self) -> list[float]:
         columns, unit, factor = self._mapping.columns, self._mapping.span_unit, 1.0
         if "span" in columns:
-            value, where = self._value("span"), f"{self.where}: {_named('span', columns['span'])}"
+            value, where = self._value("span"), f"{self.where}: {self._named('span')}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
         match unit:
@@ -186,7 +189,7 @@ class _Question:
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
         value = self._value(name)
-        where = f"{self.where}: {_named(name, self._source(name))}"
+        where = f"{self.where}: {self._named(name)}"
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<string>":
@@ -194,12 +197,6 @@ class _Question:
             parts = parts if is_array(parts) else [value]
             return [text for part in parts if (text := as_text(part, where))]
         return "\n".join(map(str, value)) if is_array(value) else as_text(value, where) or ""
-
-
-def _named(name: str, source: str | tuple[str, ...]) -> str:
-    """Return a column of ours, with theirs where it is called otherwise."""
-    theirs = source if isinstance(source, str) else ", ".join(source)
-    return name if theirs == name else f"{name} ({theirs})"
 
 
 def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds

@@ -132,25 +132,26 @@ class RowsOnDisk(os.PathLike[str]):
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
         # A sampling in a task's YAML is in lmms-eval's config by itself.
-        sampling, translations = _named(FrameSampling.from_environment), _named(Translations.from_environment)
+        sampling = _named(lambda: settings.FRAMES.read(FrameSampling.parse))
+        translations = _named(Translations.from_environment)
         decodes = isinstance(sampling, FrameSampling) and sampling.decodes
         answering = None
         if task is not None and task.options is not None:
-            answering = _named(lambda: (Answering.from_environment() or Answering()).for_task(task))
+            answering = _named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
         return DataName(
             self.task,
             fingerprint,
             self.media_missing,
             frames=sampling.in_full if isinstance(sampling, FrameSampling) else text(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
-            cues=_digits(_named(Cues.from_environment)) if task is not None and task.reasoned else None,
+            cues=_digits(_named(lambda: settings.CUES.read(Cues.read))) if task is not None and task.reasoned else None,
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
             translations=_digits(translations),
             label=settings.LABEL.get() or None,
-            candidates=text(_named(Candidates.from_environment)),
+            candidates=text(_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
             answering=text(answering),
             data=data,
-            ids=_digits(_named(QuestionIds.from_environment)),
+            ids=_digits(_named(lambda: settings.IDS.read(QuestionIds.read))),
             run=settings.RUN.get() or None,
         )
 

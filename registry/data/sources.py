@@ -60,7 +60,7 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         return Resolved((path,), "url", source.url)
     commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
     name = next((name for name in source.filenames if hub.in_cache(source.repo_id, name, commit) is not None), None)
-    copy = f"give a copy with --data or {variable(spec)}"
+    copy = f"give a copy with --data or {settings.data(spec.id).name}"
     if name is None and hub.offline():
         raise DataUnavailableError(
             f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
@@ -106,17 +106,13 @@ def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
     return spec.splits[split]
 
 
-def variable(spec: BenchmarkSpec) -> str:
-    """Return the name of the environment variable that points to a benchmark's own data."""
-    return settings.data(spec.id).name
-
-
 def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
     """Return the path that the user named and how they named it; None where they named none."""
     if data is not None:
         return Path(data).expanduser(), "--data"
-    if value := settings.data(spec.id).get():
-        return Path(value).expanduser(), variable(spec)
+    variable = settings.data(spec.id)
+    if value := variable.get():
+        return Path(value).expanduser(), variable.name
     return None
 
 
@@ -140,7 +136,7 @@ def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
     names = " or ".join(expected_files(source))
     return (
         f"{spec.title}'s data is under an agreement and is never fetched:{form} "
-        f"then give the folder that holds {names} with --data or {variable(spec)}"
+        f"then give the folder that holds {names} with --data or {settings.data(spec.id).name}"
     )
 
 

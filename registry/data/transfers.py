@@ -10,10 +10,10 @@ import tarfile
 import threading
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 from reelbench.registry.data import download, hub
 from reelbench.registry.errors import first_line
@@ -41,10 +41,6 @@ class VerifiedFiles:
     def size(self, path: Path) -> int | None:
         """Return the size a file had when it was verified; None where it never was, or isn't one of ours."""
         return self._sizes.get(path.relative_to(self.root).as_posix()) if path.is_relative_to(self.root) else None
-
-    def holds(self, path: Path) -> bool:
-        """Return whether a file is here as it was verified."""
-        return path.is_file() and self.size(path) == path.stat().st_size
 
     def add(self, path: Path) -> None:
         """Note that a file has been verified."""
@@ -207,17 +203,12 @@ def _aside(target: Path) -> Path:
 
 
 def _bar(advance: Callable[[int], None]) -> Any:  # noqa: ANN401 - what the Hub client takes for a tqdm class
-    class Bar:
-        """As much of tqdm's interface as the Hub client uses; passes the bytes on."""
+    class Bar(ExitStack):
+        """As much of tqdm's interface as the Hub client uses, `with` among it; passes the bytes on."""
 
         def __init__(self, *args: object, **options: object) -> None:
             del args, options
-
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *error: object) -> None:
-            del error
+            super().__init__()
 
         def update(self, n: float | None = 1) -> None:
             advance(int(n or 0))

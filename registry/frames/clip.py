@@ -33,17 +33,12 @@ CLOCK = 90_000  # ticks per second of a clip's time line
 _OPTIONS = {"preset": "ultrafast", "crf": "14", "g": "1", "bf": "0", "rc-lookahead": "0", "threads": "1"}
 
 
-def ticks(rate: float) -> int:
-    """Return the ticks of `CLOCK` that a frame lasts at `rate` frames per second."""
-    return max(1, min(round(CLOCK / rate), 2**31 - 1))
-
-
 def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: Path | None = None) -> int:
     """Write prepared pictures, all of one even size, as an mp4 at `rate` frames per second; return how many.
 
     `sound` is an mp4 whose sound goes beside them, packet by packet (`copy_sound`).
     """
-    lasts = ticks(rate)
+    lasts = max(1, min(round(CLOCK / rate), 2**31 - 1))  # ticks of the clock
     count = 0
     with ExitStack() as opened:
         container = opened.enter_context(av.open(str(path), "w", format="mp4", options={"fflags": "+bitexact"}))

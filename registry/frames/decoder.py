@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -25,7 +24,6 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.frames.clip import copy_sound
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
 from reelbench.registry.workers import allotted
@@ -80,14 +78,6 @@ class VideoFile:
         self.timeline = self.info.timeline
         """Times and keyframes of all frames."""
 
-    def copy_sound(self, sampling: FrameSampling, target: Path) -> str | None:
-        """Copy the sound of what `sampling` spans into an mp4; see `clip.copy_sound`."""
-        begins, end = self.info.begins, None
-        if sampling.kind == "window":
-            end = begins + Fraction(sampling.end or 0)
-            begins += Fraction(sampling.start or 0)
-        return copy_sound(self.path, target, start=begins, end=end)
-
     def _deadline(self, seconds: float) -> Deadline:
         return Deadline(self.path, self._time_limit or seconds, fixed=self._time_limit is not None)
 
@@ -102,14 +92,27 @@ class VideoFile:
         except InputError as error:
             raise MediaError(self.path, str(error)) from None
         deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
-        size = sampling.scaled(self.info.width, self.info.height)
+        if not len(wanted):
+            raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
+        index, size = self.info, sampling.scaled(self.info.width, self.info.height)
+        runs = _plan(index, wanted)
+        threads = max(1, min(allotted(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
+        work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
+        readers = 1 if runs is None else min(threads, len(runs))
+        of_each = threads if runs is None else 1
+        jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
         given = 0
-        for frame in _decoded(self.info, wanted, size, deadline):
-            given += 1
-            yield frame
+        try:
+            for job in jobs:
+                job.thread.start()
+            for number in range(len(work)):
+                for frame in jobs[number % len(jobs)].results():
+                    given += 1
+                    yield frame
+        finally:
+            for job in jobs:
+                job.stopped.set()
         if not given:
-            if not len(wanted):
-                raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
             raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
 
 
@@ -191,25 +194,6 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     if seeking >= int(packet.max()) + 1:
         return None
     return [_Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
-
-
-def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadline: Deadline) -> Iterator[Frame]:
-    if not len(wanted):
-        return
-    runs = _plan(index, wanted)
-    threads = max(1, min(allotted(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
-    work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
-    readers = 1 if runs is None else min(threads, len(runs))
-    of_each = threads if runs is None else 1
-    jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
-    try:
-        for job in jobs:
-            job.thread.start()
-        for number in range(len(work)):
-            yield from jobs[number % len(jobs)].results()
-    finally:
-        for job in jobs:
-            job.stopped.set()
 
 
 class _Reader:

@@ -48,6 +48,9 @@ _OPTIONS = {"format_whitelist": _FORMATS, "protocol_whitelist": "file"}
 _METADATA: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}  # noqa: PLR2004
 
 _NO_TIME = -(2**63)
+_DROPPABLE = frozenset({"h264", "mpeg4", "mpeg2video", "vp8"})
+"""Codecs whose decoder can be told to drop frames that no other frame refers to, with all others unchanged."""
+_LAYERS_AT = 21  # of hvcC's bytes, the one with the number of temporal layers
 _NOT_ONE = "has a video stream, but not one frame of it can be decoded"
 
 
@@ -137,15 +140,11 @@ class FrameIndex:
         return self.frames / self.duration
 
     @property
-    def keyframes(self) -> int:
-        """How many there are."""
-        return int(np.count_nonzero(self.timeline.keyframes))
-
-    @property
     def in_words(self) -> str:
         """Codec, size, duration and frames, on one line."""
         turned = f", turned by {self.rotation} degrees" if self.rotation else ""
-        frames = f"{self.frames} frames ({self.fps:.3f} per second), {self.keyframes} keyframes"
+        keyframes = np.count_nonzero(self.timeline.keyframes)
+        frames = f"{self.frames} frames ({self.fps:.3f} per second), {keyframes} keyframes"
         return f"{self.codec}, {self.width} x {self.height}{turned}, {self.duration:.3f} s, {frames}"
 
 
@@ -238,10 +237,13 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
             header, fps = int(stream.frames or 0), float(stream.average_rate or stream.guessed_rate or 25)
             cut = header > len(pts) + 1
+            # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says how many there are.
+            known = context.extradata or b""
+            stated = context.name == "hevc" and len(known) > _LAYERS_AT and known[0] == 1
             return FrameIndex(
                 **held,
                 timeline=_timeline(times, keys[order], fps),
-                droppable=_droppable(context.name, context.extradata),
+                droppable=context.name in _DROPPABLE or (stated and (known[_LAYERS_AT] >> 3) & 7 == 1),
                 pts=pts,
                 seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
                 keyframe=keys,
@@ -294,13 +296,3 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
 def _timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:
     last = float(np.median(np.diff(times[-50:]))) if len(times) > 1 else 1 / fps
     return Timeline(times, keys, float(times[-1]) + last)
-
-
-def _droppable(codec: str, extradata: bytes | None) -> bool:
-    """Whether the decoder can be told to drop frames that no other frame refers to, with all others unchanged."""
-    if codec in {"h264", "mpeg4", "mpeg2video", "vp8"}:
-        return True
-    # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says how many layers there are.
-    layers_at, known = 21, extradata or b""
-    stated = codec == "hevc" and len(known) > layers_at and known[0] == 1
-    return stated and (known[layers_at] >> 3) & 7 == 1

@@ -30,7 +30,6 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
-from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,12 +106,6 @@ class FrameSampling:
     times: Times = "none"
     times_given: Times | None = field(default=None, compare=False)  # what `times=` says, if it is there
     subs: Subs = "none"
-
-    @classmethod
-    def from_environment(cls) -> "FrameSampling | None":
-        """Return the sampling in `REELBENCH_FRAMES`, or None where it is not set; InputError where it is not one."""
-        spec = settings.FRAMES.get()
-        return cls.parse(spec) if spec else None
 
     @classmethod
     def parse(cls, spec: str) -> Self:
@@ -313,11 +306,6 @@ def _count(spec: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
         _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
-
-
-def time_mark(seconds: float, word: str) -> str:
-    """Return the mark before a picture that is on screen at a time, as models that read times are taught it."""
-    return f"<{seconds:.1f} {word}>"
 
 
 def _option(spec: str, option: str, fields: dict[str, object], given: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling, time_mark
+from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
 from reelbench.registry.languages import seconds_word
 from reelbench.registry.media.subtitles import Cue, written
@@ -83,7 +83,8 @@ class Shown:
         """Return the parts before the question in a message: the video, or the pictures, each after its time."""
         if not self.timed:
             return [*self.media]
-        marks = [time_mark(at, seconds_word(language)) for at in self.timestamps or ()]
+        word = seconds_word(language)
+        marks = [f"<{at:.1f} {word}>" for at in self.timestamps or ()]  # as models that read times are taught it
         return [piece for marked in zip(marks, self.media, strict=True) for piece in marked]
 
     def visuals(self) -> "list[str | Image]":

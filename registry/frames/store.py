@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -385,8 +386,13 @@ def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> t
         return "none", None, None
     if not sampling.keeps_sound:
         return "dropped", None, None
-    copy = aside / "sound.mp4"
-    why = video.copy_sound(sampling, copy)
+    from reelbench.registry.frames.clip import copy_sound
+
+    copy, begins, end = aside / "sound.mp4", video.info.begins, None
+    if sampling.kind == "window":
+        end = begins + Fraction(sampling.end or 0)
+        begins += Fraction(sampling.start or 0)
+    why = copy_sound(video.path, copy, start=begins, end=end)
     if why is not None:
         return "dropped", f"the sound is left out: {why}", None
     return ("kept", None, copy) if copy.exists() else ("none", None, None)

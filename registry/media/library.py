@@ -102,7 +102,7 @@ def present(spec: BenchmarkSpec) -> tuple[str, str]:
         return ", ".join(dict.fromkeys(map(str, beside))), videos
     if cached:
         return f"cached: {', '.join(cached)}", videos
-    return "fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}", videos
+    return "fetched on first use" if spec.open_data else f"on request: set {settings.data(spec.id).name}", videos
 
 
 def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
@@ -138,10 +138,13 @@ class Library:
             if folder not in _TOLD and not folder.is_dir():
                 log.warning("%s=%s: no such folder, so no video is looked for there", settings.MEDIA.name, folder)
             _TOLD.add(folder)
+        self._searched = [clips.folder(spec.id)] if is_mini(split) else self.roots
         own = _stated_roots(spec) if spec.file else []
         self._own_roots = frozenset(root for root in own if root.is_relative_to(spec.folder))
         self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._in_pictures = next(((source, source.images) for source in spec.media if source.images), None)
+        self.in_pictures = self._in_pictures is not None
+        """Whether the benchmark's videos are there as pictures."""
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
         self._cues: dict[Path, list[Cue]] = {}
@@ -283,15 +286,6 @@ class Library:
                 log.warning("%s: a picture of %s is left out: %s", self.spec.id, row["id"], error)
                 del shown[error.path]
         return None
-
-    @property
-    def in_pictures(self) -> bool:
-        """Whether the benchmark's videos are there as pictures."""
-        return self._in_pictures is not None
-
-    @property
-    def _searched(self) -> list[Path]:
-        return [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots
 
     @cached_property
     def _store(self) -> "FrameStore":

@@ -348,7 +348,7 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
     With `stated` one that isn't stated is none, be it the only one.
     """
     if "<" in text:
-        text = _DIGIT_TOKENS.sub(lambda match: re.sub(r"<t(\d|dot)>", _digit, match[0]), text)
+        text = _DIGIT_TOKENS.sub(lambda match: match[0].replace("dot", ".").replace("<t", "").replace(">", ""), text)
         text = _BOUND_TAG.sub(r" \1 ", _TAGGED_MOMENTS.sub(" to ", _BIN.sub(" ", text)))
     low = texts.without_markup(without_objects(text)).strip()
     low = low.translate(_QUOTES)
@@ -366,10 +366,6 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
         ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][-1:]
         spans = {entry.span for entry in ranges}
     return list(spans.pop()) if len(spans) == 1 else None
-
-
-def _digit(token: re.Match[str]) -> str:
-    return "." if token[1] == "dot" else token[1]
 
 
 def _bounds(text: str) -> list[_Range]:
@@ -445,7 +441,7 @@ def _ranges(text: str) -> list[_Range]:
     for match in list(times.RANGE.finditer(text))[-_MOST_RANGES:]:
         before, after = _before(text, match.start()), text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
-        whole = _is_only_span(_line(text, match))
+        whole = _fills_its_line(text, match)
         if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (span := _values(match)):
             stated = bool(_STATED.search(_governing(before, past_commas=True)))
             ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
@@ -462,15 +458,12 @@ def _before(text: str, at: int) -> str:
     return context[ends[-1] :] if ends else context
 
 
-def _line(text: str, match: re.Match[str]) -> str:
-    start = text.rfind("\n", max(0, match.start() - _CONTEXT), match.start()) + 1 or max(0, match.start() - _CONTEXT)
+def _fills_its_line(text: str, match: re.Match[str]) -> bool:
+    """Return whether a match's line holds nothing but a span, an option's label and their names."""
+    first = max(0, match.start() - _CONTEXT)
+    start = text.rfind("\n", first, match.start()) + 1 or first
     end = text.find("\n", match.end(), match.end() + _CONTEXT)
-    return text[start : end if end >= 0 else match.end() + _CONTEXT]
-
-
-def _is_only_span(line: str) -> bool:
-    """Return whether a line holds nothing but a span, an option's label and their names."""
-    line = _LABEL_WORD.sub(" ", line)
+    line = _LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
     at = 0
     while at < len(line) and (piece := _REST.match(line, at)):
         at = piece.end()

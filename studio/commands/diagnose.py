@@ -14,6 +14,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, 
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
+from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
 from reelbench.studio.published import published
@@ -209,7 +210,7 @@ def run(
     ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
-        sampling = chosen(frames, FrameSampling)
+        sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
         asked = attempts.LmmsEval(
             name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
         )

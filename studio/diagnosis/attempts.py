@@ -118,7 +118,7 @@ class LmmsEval:
             raise InputError(f"{self.spec.id}: its answers need a judge; give --judge MODEL")
         self._arguments = list(arguments)
         self._judge, self._note, self._bar, self._start = judge, note, bar, start
-        self._frames = frames or FrameSampling.from_environment()
+        self._frames = frames or settings.FRAMES.read(FrameSampling.parse)
 
     @property
     def about(self) -> dict[str, Any]:

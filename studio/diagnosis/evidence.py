@@ -11,7 +11,7 @@ from reelbench.llm import loop
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.retry_cursor import PENDING
-from reelbench.llm.runner import Runner, pending_shown
+from reelbench.llm.runner import PENDING_SHOWN, Runner
 from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.files import write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
@@ -91,7 +91,7 @@ def check_answered(reasons: Iterable[str | None], what: str) -> None:
     """Raise ReelbenchError where a reason says that a reply can't be had now; PendingError where all are in a batch."""
     lacking = [reason for reason in reasons if reason is not None and reason in COMES_BACK]
     if set(lacking) == {PENDING}:
-        raise PendingError(pending_shown(len(lacking)))
+        raise PendingError(PENDING_SHOWN.format(len(lacking)))
     if lacking:
         raise ReelbenchError(
             f"{len(lacking)} {what} lack a reply ({', '.join(sorted(set(lacking)))}); what came is kept: run the same "

@@ -55,8 +55,19 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question, `key` as text; InputError where a key occurs twice."""
+    document = read_json_or_jsonl(path)
+    if isinstance(document, dict) and "question" not in document:
+        lists = [value for value in document.values() if isinstance(value, list)]
+        if len(document) == len(lists) == 1:  # the questions under one name
+            document = lists[0]
+    listed = document if isinstance(document, list) else [document]
+    found = [(f"{path}: entry {number}", entry) for number, entry in enumerate(listed, start=1)]
+    if isinstance(document, dict) and "question" not in document:  # the questions by key
+        if not all(isinstance(value, dict) for value in document.values()):
+            raise InputError(f"{path}: expected questions in a list, or by key in an object, each with {EXPECTED}")
+        found = [(f"{path}: {key!r}", {"key": key, **value}) for key, value in document.items()]
     seen: dict[str, str] = {}
-    for where, entry in _entries(path):
+    for where, entry in found:
         if not isinstance(entry, dict):
             raise InputError(f"{where} is a {type(entry).__name__}, expected an object with {EXPECTED}")
         key = entry.get("key")
@@ -66,21 +77,6 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             raise InputError(f"{where}: key {key!r} is there already ({seen[str(key)]}); keep one of them")
         seen[str(key)] = where
         yield where, {**entry, "key": str(key)}
-
-
-def _entries(path: Path) -> Iterator[tuple[str, Any]]:
-    document = read_json_or_jsonl(path)
-    if isinstance(document, dict) and "question" not in document:
-        lists = [value for value in document.values() if isinstance(value, list)]
-        if len(document) == len(lists) == 1:  # the questions under one name
-            document = lists[0]
-        elif all(isinstance(value, dict) for value in document.values()):  # the questions by key
-            yield from ((f"{path}: {key!r}", {"key": key, **value}) for key, value in document.items())
-            return
-        else:
-            raise InputError(f"{path}: expected questions in a list, or by key in an object, each with {EXPECTED}")
-    for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
-        yield f"{path}: entry {number}", entry
 
 
 def text(entry: dict[str, Any], field: str, where: str) -> str:

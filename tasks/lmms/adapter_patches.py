@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import discovery
+from reelbench.registry import discovery, settings
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks.lmms import option_scores, swallowed
@@ -110,7 +110,7 @@ def _way(request: "Instance") -> Way | None:
     spec, task = known
     if task.options is not None:
         return partial(option_scores.asked, spec=spec, task=task)
-    candidates = Candidates.from_environment()
+    candidates = settings.CANDIDATES.read(Candidates.parse)
     if candidates is not None and candidates.how == "beam":
         return partial(beams, k=candidates.k)
     return None

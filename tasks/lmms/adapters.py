@@ -57,11 +57,6 @@ class Adapter:
     sees: bool = True
     caveat: str = ""
 
-    def shown_pictures(self, sampling: FrameSampling) -> bool:
-        """Whether it is given pictures where nobody says otherwise."""
-        unread = self.needs and find_spec(self.needs) is None
-        return self.images or bool(unread) or (self.spreads and sampling.kind in {"fps", "all"})
-
 
 PICTURE_SIZE = 448
 """Pixels of the short side of pictures that stand in for a clip, unless `size=` says otherwise: a model's own limit on
@@ -217,10 +212,13 @@ def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat
         return timed if timed.form == "images" else replace(timed, form="images")
     if sampling.form_given is not None or sampling.times_given is not None or sampling.keeps_sound or passes_video:
         return sampling
-    unknown = adapter is None and model is not None and model not in SINGLE
+    by_default = adapter is None and model is not None and model not in SINGLE
+    if adapter is not None:
+        unread = bool(adapter.needs) and find_spec(adapter.needs) is None
+        by_default = adapter.images or unread or (adapter.spreads and sampling.kind in {"fps", "all"})
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
-    if unknown or (adapter is not None and adapter.shown_pictures(sampling)):
+    if by_default:
         return timed
     return timed if timed.times == "text" and sampling.kind in {"window", "keyframe"} else sampling
 

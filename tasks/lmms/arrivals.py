@@ -176,10 +176,6 @@ def _noting(
     return noting
 
 
-def _of_pictures(images: Any) -> None:  # noqa: ANN401 - arrays, or lists of them
-    pictures_arrived(sum(len(image) if isinstance(image, list | tuple) else 1 for image in images))
-
-
 def _of_messages(messages: Any) -> None:  # noqa: ANN401 - a conversation, or a list of them
     several = isinstance(messages, list) and messages and isinstance(messages[0], list)
     for one in messages if several else [messages]:
@@ -224,7 +220,7 @@ _PLACES = (
         "transformers.image_processing_utils",
         "BaseImageProcessor",
         "_prepare_image_like_inputs",
-        _noting(came=_of_pictures),
+        _noting(came=lambda made: pictures_arrived(sum(len(i) if isinstance(i, list | tuple) else 1 for i in made))),
     ),
     (_COMPLETIONS, "Completions", "create", _noting(sent=_of_messages)),
     (_COMPLETIONS, "AsyncCompletions", "create", _noting(sent=_of_messages)),

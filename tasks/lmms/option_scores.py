@@ -49,7 +49,7 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
         if aggregation.is_failure(located):
             return located
         span = answers.read_span(located)
-    elif answering.oracle:
+    elif answering.span == "truth":
         [span, *_] = rows.target(spec, row)["spans"]
     sentences = words.sentences(row["options"], span)
     likely = logprobs.sentence_logprobs(adapter, _again(request), ask, sentences)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reelbench.llm.ask_options import output_limit
+from reelbench.llm.ask_options import THINKING_TOKENS
 from reelbench.registry import decoding, discovery, settings
 from reelbench.registry.benchmark_file import NAME
 from reelbench.registry.data.loading import is_mini, locate
@@ -180,7 +180,7 @@ def with_output_limit(
 
     A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3) take 0.
     """
-    tokens = output_limit(max_tokens, thinking=thinking)
+    tokens = max_tokens or (THINKING_TOKENS if thinking else None)
     model, model_args = option_value(arguments, "--model"), option_value(arguments, "--model_args") or ""
     if tokens is None and model in adapters.THINKERS and "enable_thinking=" not in model_args:
         note(

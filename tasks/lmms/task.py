@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal
 
-from reelbench.judges.judge_run import Live
+from reelbench.judges.judge_run import LiveJudge
 from reelbench.registry import decoding, rows, settings
 from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
@@ -76,7 +76,7 @@ class LmmsTask:
         self.data = {task.name: RowsOnDisk(task.name) for task in spec.tasks}
         self._libraries: dict[str, Library] = {}
         self._frames = frames.Frames()
-        self._judge = Live(spec)
+        self._judge = LiveJudge(spec)
         self._translations: Translations | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
@@ -142,7 +142,7 @@ class LmmsTask:
 
         Where that leaves nothing to ask, the task can't be run, and its data's `problem` says why.
         """
-        self._judge = Live(self.spec)  # each run's own: another run may name another judge
+        self._judge = LiveJudge(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
         data.problem = self._lacking(data.task, dataset)
         split = dataset[0]["split"]
@@ -152,7 +152,7 @@ class LmmsTask:
             sampling = frames.sampling()
             frames.check_times(sampling)
             task = self._task(data.task)
-            if (named := QuestionIds.from_environment()) is not None:
+            if (named := settings.IDS.read(QuestionIds.read)) is not None:
                 named.check(dataset["id"], data.task)
                 dataset = _kept(dataset, named.ids)
             dataset = _asked_as_chosen(dataset, task)
@@ -333,7 +333,8 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
     InputError where the environment's way of asking is none, or not for this task, or no adapter was patched.
     """
-    candidates, answering = Candidates.from_environment(), Answering.from_environment()
+    candidates = settings.CANDIDATES.read(Candidates.parse)
+    answering = settings.ANSWERING.read(Answering.parse)
     decoding.check(task, candidates, answering)
     beams = candidates is not None and candidates.how == "beam"
     if (beams or task.options is not None) and not adapter_patches.any_adapter:
@@ -346,7 +347,7 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
 def _with_cues(dataset: "Dataset") -> "Dataset":
     """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
-    cues = Cues.from_environment()
+    cues = settings.CUES.read(Cues.read)
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
     kept = _kept(dataset, cues.by_id)

@@ -92,7 +92,20 @@ def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinIte
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
         if row["id"] in items:
             duplicate.append(row["id"])
-        items[row["id"]] = item = _item(spec, row, text)
+        options = tuple(row.get("options", ()))
+        given, ended = answered(spec, text, options, rows.timing(row)), cut_off(text)
+        items[row["id"]] = item = Item(
+            id=row["id"],
+            video=row["video"],
+            target=rows.target(spec, row),
+            facets=rows.facets(spec, row),
+            question=row["question"],
+            options=options,
+            prediction=given.prediction,
+            parsed=given.parsed,
+            flags=() if ended else given.flags,
+            reason=Reason.CUT_OFF if ended else given.reason,
+        )
         readings[row["id"]] = _readings(item, line)
     known_readings = {name: pair for name, pair in readings.items() if pair is not None}
     differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]
@@ -119,24 +132,6 @@ def _asks(prompt: str, row: Row) -> bool:
 
 def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
     return (value for value in line.values() if is_object(value))
-
-
-def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:
-    options = tuple(row.get("options", ()))
-    given = answered(spec, text, options, rows.timing(row))
-    ended = cut_off(text)
-    return Item(
-        id=row["id"],
-        video=row["video"],
-        target=rows.target(spec, row),
-        facets=rows.facets(spec, row),
-        question=row["question"],
-        options=options,
-        prediction=given.prediction,
-        parsed=given.parsed,
-        flags=() if ended else given.flags,
-        reason=Reason.CUT_OFF if ended else given.reason,
-    )
 
 
 def _readings(item: Item, line: _Line) -> tuple[str, str] | None:

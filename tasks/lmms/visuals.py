@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown, show
@@ -38,7 +39,7 @@ def check_times(wanted: FrameSampling) -> None:
 
 def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
     """Return the sampling asked for: `REELBENCH_FRAMES`, else `frames` in the YAML's kwargs, else `native`."""
-    if (chosen := FrameSampling.from_environment()) is not None:
+    if (chosen := settings.FRAMES.read(FrameSampling.parse)) is not None:
         return chosen
     spec = (kwargs or {}).get("frames")
     return FrameSampling.parse(str(spec)) if spec else FrameSampling()

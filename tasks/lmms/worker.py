@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from typing import Any, Self, TextIO
 
@@ -34,24 +34,21 @@ class ModelCache:
 
         @wraps(original)
         def create_from_arg_string(cls: type, arg_string: str, additional_config: Any = None) -> Any:  # noqa: ANN401
-            return self._made(cls, arg_string, additional_config, original)
+            pairs = (part.partition("=") for part in arg_string.split(",") if part)
+            given = {name: value for name, _, value in pairs}
+            frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
+            # By name: the class may be made anew for each run.
+            key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(additional_config))
+            if self._model is None or key != self._key or not self._takes(frames):
+                self.drop()
+                self._model = original(cls, arg_string, additional_config)
+                self._model.clean = lambda: None  # at the end of a run
+                self._key = key
+                self.loads += 1
+            self._arguments = frames
+            return self._model
 
         lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
-
-    def _made(self, cls: type, arg_string: str, config: Any, make: Callable[..., Any]) -> Any:  # noqa: ANN401
-        pairs = (part.partition("=") for part in arg_string.split(",") if part)
-        given = {name: value for name, _, value in pairs}
-        frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
-        # By name: the class may be made anew for each run.
-        key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(config))
-        if self._model is None or key != self._key or not self._takes(frames):
-            self.drop()
-            self._model = make(cls, arg_string, config)
-            self._model.clean = lambda: None  # at the end of a run
-            self._key = key
-            self.loads += 1
-        self._arguments = frames
-        return self._model
 
     def _takes(self, frames: Mapping[str, str]) -> bool:
         """Set the model's number of frames, if it keeps that as it was given; return whether it does."""
@@ -99,7 +96,14 @@ class Worker:
         from reelbench.tasks.lmms import process
 
         if self._process is None:
-            self._start(kept_open, stdout)
+            requests, ours = os.pipe()
+            theirs, replies = os.pipe()[::-1]
+            words = ["reelbench.tasks.lmms.worker", str(requests), str(theirs)]
+            self._process = process.start(words, {}, (*kept_open, requests, theirs), stdout)
+            self._loads.append(0)
+            os.close(requests)
+            os.close(theirs)
+            self._requests, self._replies = os.fdopen(ours, "w"), os.fdopen(replies)
         assert self._requests is not None and self._replies is not None  # noqa: S101, PT018 - just started
         answer = ""
         try:
@@ -119,18 +123,6 @@ class Worker:
     def loads(self) -> int:
         """How many models were loaded for all runs that ended."""
         return sum(self._loads)
-
-    def _start(self, kept_open: Sequence[int], stdout: int | None) -> None:
-        from reelbench.tasks.lmms import process
-
-        requests, ours = os.pipe()
-        theirs, replies = os.pipe()[::-1]
-        arguments = ["reelbench.tasks.lmms.worker", str(requests), str(theirs)]
-        self._process = process.start(arguments, {}, (*kept_open, requests, theirs), stdout)
-        self._loads.append(0)
-        os.close(requests)
-        os.close(theirs)
-        self._requests, self._replies = os.fdopen(ours, "w"), os.fdopen(replies)
 
     def _end(self) -> int:
         """Close the pipes, wait for the process, and return its exit status."""

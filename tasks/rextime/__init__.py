@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from reelbench.registry.rows import DURATION, span_facets
+from reelbench.registry.rows import DURATION, SPAN_FACETS
 from reelbench.tasks.declarations import of_package
 
 _SPEC = of_package(__name__, __file__)
-SPEC = replace(_SPEC, columns=(DURATION, *_SPEC.columns), facets=(*_SPEC.facets, *span_facets()))
+SPEC = replace(_SPEC, columns=(DURATION, *_SPEC.columns), facets=(*_SPEC.facets, *SPAN_FACETS))

@@ -106,7 +106,8 @@ def of_run(right):
         question = json.dumps(call.body["messages"])
         asked[question] += 1
         number = int(question.split("Which is ")[1].split("?")[0])
-        return Answer("A" if number < right[asked[question] - 1] else "B")
+        run = asked[question]
+        return Answer("A" if number < right[run - 1] else "B", usage={"prompt_tokens": 100 * run})
 
     return script
 
@@ -137,6 +138,7 @@ def test_three_runs_are_one_side_of_a_comparison_and_one_row_of_a_board(kit, ree
         if row["benchmark"] == "kit"
     ]
     assert [(row["model"], row["runs"], row["rank"]) for row in rows] == [("n", 3, 1), ("m", 3, 2)]
+    assert [row["tokens_in"] for row in rows] == [200, 200]  # of 100, 200 and 300 in the three runs
     runs, _ = written(tmp_path / "m", "kit")
     assert rows[1]["metrics"]["accuracy"]["ci95"] == runs["metrics"]["accuracy"]["ci95"]
     assert rows[1]["metrics"]["accuracy"]["value"] == pytest.approx(runs["metrics"]["accuracy"]["mean"])

@@ -4,7 +4,6 @@ import pytest
 import yaml
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import mini_folder
 from tests.servers.hub import HubServer, Token
 
 
@@ -29,7 +28,7 @@ def test_render_says_where_the_card_is_and_what_is_not_counted(reelbench, tmp_pa
 
 def test_render_counts_data_and_keeps_text_that_is_there(reelbench, tmp_path):
     (tmp_path / "README.md").write_text("---\nlicense: mit\n---\n# Ours\n\nKept.\n", encoding="utf-8")
-    tags = mini_folder(discovery.get("dramaqa_cogme")) / "cogme_tags.jsonl"
+    tags = discovery.get("dramaqa_cogme").folder / "mini" / "cogme_tags.jsonl"
     done = reelbench("cards", "render", "dramaqa_cogme", "--out", tmp_path, "--data", tags.parent, "--tags", tags)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
@@ -57,7 +56,8 @@ def test_errors_are_one_line(reelbench, tmp_path, arguments, told):
 
 
 def test_push_shows_the_difference_commits_once_and_tells_where(reelbench, hub):
-    arguments = ("cards", "push", "rextime", "--repo", "museum/spans", "--data", mini_folder(discovery.get("rextime")))
+    data = discovery.get("rextime").folder / "mini"
+    arguments = ("cards", "push", "rextime", "--repo", "museum/spans", "--data", data)
     dry = reelbench(*arguments, "--dry-run", env=hub.environment)
     assert dry.returncode == 0, dry.stderr
     # The mini rows are not the owners' val split.

@@ -163,7 +163,7 @@ def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     from reelbench.registry.data import loading
 
     located = loading.locate("dramaqa_cogme_mini")
-    tags = loading.mini_folder(located.spec) / "cogme_tags.jsonl"
+    tags = located.spec.folder / "mini" / "cogme_tags.jsonl"
     folders = []
     for name, wrong in (("a", 0), ("b", 1)):
         rows = [

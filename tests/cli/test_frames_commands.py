@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from reelbench.registry.data.loading import locate, mini_folder
+from reelbench.registry.data.loading import locate
 from reelbench.registry.discovery import get
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
@@ -89,7 +89,7 @@ class TestExtractAndClear:
     def test_videos_that_are_not_here_are_named(self, reelbench, tmp_path, monkeypatch):
         rows = locate("rextime", "mini").read()
         there, *others = dict.fromkeys(row["video"] for row in rows)
-        shutil.copy(mini_folder(get("rextime")) / "rextime_val.json", tmp_path)
+        shutil.copy(get("rextime").folder / "mini" / "rextime_val.json", tmp_path)
         monkeypatch.setenv("REELBENCH_DATA_REXTIME", str(tmp_path))
         clips.encode(tmp_path / f"{there}.mp4", codec="libx264", gop=5, ticks=clips.constant(20))
         done = reelbench("frames", "extract", "rextime", "--frames", "uniform:2")

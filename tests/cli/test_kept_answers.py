@@ -66,11 +66,11 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
             "rechecked": None,
         }
         again = asked(server, "again")
-        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 'mini1' asked once more: as before\n"
+        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 'mini2' asked once more: as before\n"
         assert re.search(said, again.stdout)
         assert len(server.calls) == 13
         record = how(tmp_path, "again")
-        assert (record["asked"], record["kept"], record["rechecked"]) == (0, 12, "mini1")
+        assert (record["asked"], record["kept"], record["rechecked"]) == (0, 12, "mini2")
         assert record["kept_from"] <= record["kept_to"]
         assert asked(server, "unchecked", "--no-recheck").returncode == 0
         assert len(server.calls) == 13
@@ -90,7 +90,7 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
-            assert re.search(r"'mini1', asked once more, is answered otherwise now \(.*'A'.*now .*'B'", done.stderr)
+            assert re.search(r"'mini2', asked once more, is answered otherwise now \(.*'A'.*now .*'B'", done.stderr)
             assert len(server.calls) == 13
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
@@ -106,6 +106,25 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             serve(server, *checkpoint("A", roots[0]))
             assert "0 asked, 12 kept" in asked(server, "ck1 again").stdout
             assert predictions(tmp_path, "ck1 again") == {"A"}
+
+
+def test_what_is_asked_once_more_is_a_question_answered_wrongly_which_others_rarely_answer_alike(asked):
+    def checkpoint_wrong_at(place):
+        def script(call):
+            number = texts.setdefault(json.dumps(call.body["messages"]), len(texts))
+            return Answer(json.dumps({"span": [0, 5], "answer": "ABCD"[(number + (number == place)) % 4]}))
+
+        return script
+
+    texts = {}  # rextime's mini questions have the answers A, B, C, D, A and so on
+    with JudgeServer() as server:
+        serve(server, checkpoint_wrong_at(6), None)
+        assert asked(server, "ck1", "--llm-concurrency", 1).returncode == 0
+        assert "'mini7' asked once more: as before" in asked(server, "again").stdout
+        serve(server, checkpoint_wrong_at(9), None)  # right where the first one was right, but for another question
+        done = asked(server, "ck2")
+        assert done.returncode == 1
+        assert "'mini7', asked once more, is answered otherwise now" in done.stderr
 
 
 def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
@@ -159,11 +178,11 @@ def test_answers_of_earlier_versions_stay_usable_with_their_date(asked, reelbenc
             file.execute("UPDATE replies SET at = at - 86400 * 400")
         done = asked(server, "ck2")
         assert done.returncode == 0
-        assert re.search(rf"0 asked, 12 kept from {DAY}; 'mini1' asked once more: as before", done.stdout)
+        assert re.search(rf"0 asked, 12 kept from {DAY}; 'mini2' asked once more: as before", done.stdout)
         serve(server, *checkpoint("B", "/models/step2000"))
         done = asked(server, "ck3")
         assert done.returncode == 1
-        assert "'mini1', asked once more, is answered otherwise now" in done.stderr
+        assert "'mini2', asked once more, is answered otherwise now" in done.stderr
 
 
 def test_kept_samples_at_a_temperature_need_a_server_that_says_what_it_serves(asked):

@@ -42,9 +42,8 @@ def with_mini_as_owners(spec):
     """Return a benchmark's spec as if its mini rows were the owners', and their folder."""
     from reelbench.hub_cards import material
     from reelbench.registry.data import ownership
-    from reelbench.registry.data.loading import mini_folder
 
-    mini = mini_folder(spec)
+    mini = spec.folder / "mini"
     splits = dict(spec.splits)
     for name, located in material.located(spec, mini).items():
         known = ownership.rows_sha256(ownership.entry_of(spec, row) for row in located.read())

@@ -4,7 +4,6 @@ import pytest
 
 from reelbench.hub_cards import counts, material
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
 
 
@@ -94,7 +93,7 @@ def test_labels_from_a_tags_file_are_counted():
 
 def test_a_folder_may_hold_some_of_the_splits_but_not_none(tmp_path):
     spec = discovery.get("moviecore")
-    assert set(material.located(spec, mini_folder(spec))) == {"test"}
+    assert set(material.located(spec, spec.folder / "mini")) == {"test"}
     assert set(material.located(spec, None)) == set()
     with pytest.raises(InputError, match=r"expected train.json"):
         material.located(spec, tmp_path)
@@ -104,5 +103,5 @@ def test_a_folder_may_hold_some_of_the_splits_but_not_none(tmp_path):
 
 def test_a_file_is_the_split_that_has_its_name():
     spec = discovery.get("rextime")
-    found = material.located(spec, mini_folder(spec) / "rextime_test_release.json")
+    found = material.located(spec, spec.folder / "mini" / "rextime_test_release.json")
     assert set(found) == {"test"}

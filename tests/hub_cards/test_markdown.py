@@ -8,7 +8,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reelbench.pages.markdown import inert, table
-from reelbench.registry.data.loading import mini_folder
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -69,4 +68,4 @@ def test_labels_of_the_data_are_inert_in_a_card_which_can_be_rendered_again(reel
 def mini_folder_of(name):
     from reelbench.registry import discovery
 
-    return mini_folder(discovery.get(name))
+    return discovery.get(name).folder / "mini"

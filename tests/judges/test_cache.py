@@ -339,8 +339,8 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
         chosen = options(server.url, tries=2)
         run = judge_items(moviecore, [item], chosen)
         shown = [repr(chosen), repr(list(run)), run.record.model_dump_json(), *run.notes]
-        with LiveJudge(moviecore, chosen) as live:
-            shown += [repr(live.judge(item)), *live.notes]
+        with contextlib.closing(LiveJudge(moviecore, chosen)) as live:
+            shown.append(repr(live.judge(item)))
         assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
     shown += [*map(str, caplog.records), caplog.text]
     assert not any(KEY[: len(KEY) // 2] in text for text in shown)

@@ -2,6 +2,7 @@ import re
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -251,7 +252,10 @@ def test_an_error_in_the_items_comes_through(curve, options, items):
 
 def test_live_judging_from_many_threads(moviecore, options, items):
     with JudgeServer(always('{"score": 4}', delay=0.005)) as server:
-        with LiveJudge(moviecore, options(server.url, concurrency=8)) as live, ThreadPoolExecutor(16) as threads:
+        with (
+            closing(LiveJudge(moviecore, options(server.url, concurrency=8))) as live,
+            ThreadPoolExecutor(16) as threads,
+        ):
             found = list(threads.map(live.judge, items(30) * 2))
         assert server.most_in_flight <= 8
     assert [verdict.id for verdict in found] == [f"q{i}" for i in range(30)] * 2
@@ -262,7 +266,7 @@ def test_live_judging_from_many_threads(moviecore, options, items):
 
 def test_live_judging_and_a_batch_share_the_cache(moviecore, options, items):
     with JudgeServer() as server:
-        with LiveJudge(moviecore, options(server.url)) as live:
+        with closing(LiveJudge(moviecore, options(server.url))) as live:
             found = [live.judge(item) for item in items(3)]
         batch, _ = verdicts(moviecore, items(3), options(server.url))
     assert batch == found
@@ -273,7 +277,7 @@ def test_live_judging_and_a_batch_share_the_cache(moviecore, options, items):
 def test_live_judging_never_raises(moviecore, options, items, status, caplog):
     with (
         JudgeServer(lambda _: Answer(status=status)) as server,
-        LiveJudge(moviecore, options(server.url, tries=2)) as live,
+        closing(LiveJudge(moviecore, options(server.url, tries=2))) as live,
         ThreadPoolExecutor(8) as threads,
     ):
         found = list(threads.map(live.judge, items(20)))

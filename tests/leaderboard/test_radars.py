@@ -16,7 +16,7 @@ def test_a_polygon_for_each_model_with_tags(tmp_path, page_of):
     from playwright.sync_api import expect
 
     located = loading.locate("dramaqa_cogme_mini")
-    tags = loading.mini_folder(located.spec) / "cogme_tags.jsonl"
+    tags = located.spec.folder / "mini" / "cogme_tags.jsonl"
     for name, wrong in (("right", 0), ("wrong", 1)):
         answers = [
             {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5} for row in located.read()

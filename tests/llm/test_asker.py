@@ -8,6 +8,7 @@ import json
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.llm import retry_cursor
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
@@ -248,7 +249,8 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(finish, co
         asked = [asyncio.run(ask_as_it_stands(server)) for _ in range(2)]
         assert len(server.calls) == 1
     for it in asked:
-        assert (it.value, it.unfinished, it.replies[-1].reply.finish) == (value, unfinished, finish)
+        reply = it.replies[-1].reply
+        assert (it.value, retry_cursor.unfinished(reply), reply.finish) == (value, unfinished, finish)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 
 from reelbench import registry
 from reelbench.registry import files
-from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
 
 READERS = [files.read_json, files.read_jsonl, files.read_json_or_jsonl]
@@ -142,7 +141,7 @@ def test_predictions_and_references_may_come_through_pipes(tmp_path):
         f'{Path(sys.executable).with_name("reelbench")} score rextime --predictions <(cat "$1") '
         '--references <(cat "$2") --output "$3" --json'
     )
-    truth = mini_folder(registry.specs()["rextime"]) / "rextime_val.json"
+    truth = registry.specs()["rextime"].folder / "mini" / "rextime_val.json"
     done = subprocess.run(
         ["bash", "-c", command, "bash", predictions, truth, tmp_path / "out"],
         capture_output=True,

@@ -43,7 +43,7 @@ def test_answering_is_said_in_full_and_takes_a_task_s_own_span():
     assert str(chosen.for_task(alone)) == "options:norm=mean,over=sentence,span=none"
     given = "options:norm=chars,over=option,span=truth"
     assert str(Answering.parse(given).for_task(grounded)) == given
-    assert Answering.parse(given).oracle
+    assert Answering.parse(given).span == "truth"
     with pytest.raises(InputError, match="the answers of dramaqa_cogme_options name no span"):
         Answering.parse(given).for_task(alone)
 

@@ -4,7 +4,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
-from reelbench.scoring.label_comparison import compare_labels
+from reelbench.scoring.comparison import compare_labels
 from reelbench.tasks.dramaqa_cogme import SPEC
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from reelbench import registry
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import locate, mini_folder
+from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.tasks.submissions import tagged
 from tests.tasks.test_predictions import half_right, put, scored
 
 
 def rows_of(name, file):
-    return json.loads((mini_folder(registry.get(name)) / file).read_text(encoding="utf-8"))
+    return json.loads((registry.get(name).folder / "mini" / file).read_text(encoding="utf-8"))
 
 
 def test_minervas_column_is_found_as_the_owners_and_as_lmms_eval_write_it(tmp_path):

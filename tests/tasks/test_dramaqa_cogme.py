@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from reelbench import registry
-from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
 from reelbench.scoring.cognitive_profile import COMPONENTS
@@ -412,7 +411,7 @@ def test_a_submission_is_read_back_as_it_was_written(tmp_path):
 
 
 def test_nothing_of_the_drama_is_shipped():
-    for path in loading.mini_folder(SPEC).iterdir():
+    for path in (SPEC.folder / "mini").iterdir():
         assert "AnotherMissOh" not in path.read_text(encoding="utf-8")
 
 

@@ -7,7 +7,6 @@ import pytest
 from reelbench import registry
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
-from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
@@ -66,7 +65,7 @@ WAYS = {
 def test_files(spec, way, references, added, tmp_path):
     edit, partial = WAYS[way]
     path = edited(predictions(tmp_path / "predictions.json", spec), edit)
-    own = mini_folder(spec) / MINI_FILES[spec.id] if references else None
+    own = spec.folder / "mini" / MINI_FILES[spec.id] if references else None
     score_files(spec.id, Inputs(path, own, split="mini"), tmp_path / "result", PLAIN)
     stored = added(tmp_path / "result")
     assert stored.check.ids == "checked"

@@ -1,11 +1,13 @@
 """Scoring never reaches for the network, whatever is or isn't on this machine."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from reelbench import registry
-from reelbench.registry.data.loading import mini_folder, upstream_split
+from reelbench.registry.data.loading import upstream_split
 from tests import lmms_runs
 
 SPECS = registry.specs()
@@ -70,7 +72,7 @@ def test_a_run_is_scored_without_its_rows(spec, tmp_path, network_asked, reelben
 @each_benchmark
 @pytest.mark.parametrize("references", [True, False])
 def test_files_are_scored_against_what_is_here(spec, references, tmp_path, network_asked, reelbench):
-    own = ("--references", mini_folder(spec) / MINI_FILES[spec.id]) if references else ()
+    own = ("--references", spec.folder / "mini" / MINI_FILES[spec.id]) if references else ()
     file = predictions(tmp_path / "predictions.json", spec)
     done = reelbench(
         "score", spec.id, "--predictions", file, *own, "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
@@ -82,3 +84,9 @@ def test_files_are_scored_against_what_is_here(spec, references, tmp_path, netwo
         (line,) = done.stderr.strip().splitlines()
         assert "reelbench data fetch" in line if spec.open_data else "REELBENCH_DATA" in line
     assert not network_asked.exists()
+
+
+def test_no_reader_is_loaded_before_an_answer_is_read():
+    """Their patterns take a quarter of a second of each command."""
+    read = "import sys, reelbench.tasks.score_runs; sys.exit('reelbench.scoring.answers.spans' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0

@@ -29,8 +29,8 @@ FILES = {
     "moviecore": "test.json",
     "rextime": "rextime_val.json",
 }
-REFERENCES = {name: loading.mini_folder(discovery.get(name)) / file for name, file in FILES.items()}
-TAGS = loading.mini_folder(discovery.get("dramaqa_cogme")) / "cogme_tags.jsonl"
+REFERENCES = {name: discovery.get(name).folder / "mini" / file for name, file in FILES.items()}
+TAGS = discovery.get("dramaqa_cogme").folder / "mini" / "cogme_tags.jsonl"
 FILMS = ("a", "b", "c")
 CLIPS = (("libx264", "mp4"), ("libx264", "mkv"), ("libx264", "avi"), ("libx264", "ts"), ("libx265", "mov"))
 CLIPS += (("libvpx-vp9", "webm"), ("mpeg4", "avi"))

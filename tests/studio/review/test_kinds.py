@@ -115,7 +115,7 @@ def test_tags_are_given_and_what_differs_is_settled_on_a_page(opened, save, reel
 def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_path):
     from reelbench.tasks.dramaqa_cogme import SPEC
 
-    tags = loading.mini_folder(SPEC) / "cogme_tags.jsonl"
+    tags = SPEC.folder / "mini" / "cogme_tags.jsonl"
     rows = [json.loads(row) for row in tags.read_text().splitlines()]
     rows[0]["thinking"] = "Reasoning" if rows[0]["thinking"] != "Reasoning" else "Recall"
     other = tmp_path / "b.jsonl"
@@ -138,7 +138,7 @@ def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_p
 def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(reelbench, tmp_path):
     from reelbench.tasks.dramaqa_cogme import SPEC
 
-    folder = loading.mini_folder(SPEC)
+    folder = SPEC.folder / "mini"
     questions = json.loads((folder / "AnotherMissOhQA_val_set.json").read_text())
     predictions = tmp_path / "predictions.json"
     # Every question is answered right but the first.

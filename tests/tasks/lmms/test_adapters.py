@@ -94,3 +94,14 @@ def test_the_plugin_can_be_read_without_lmms_eval():
     """Lmms-eval leaves out a plugin that fails with a warning, and none of our tasks is found."""
     read = "import sys, reelbench.lmms_eval_plugin; sys.exit('lmms_eval' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "model_args", "said"),
+    [("qwen3_5", "pretrained=x", 1), ("qwen3_5", "pretrained=x,enable_thinking=False", 0), ("qwen3_vl", "x", 0)],
+)
+def test_a_model_that_thinks_by_default_is_said_before_it_is_asked(model, model_args, said):
+    notes = []
+    words = ["--model", model, "--model_args", model_args]
+    assert process.with_output_limit(words, None, notes.append) == words
+    assert ["thinks before it answers" in note for note in notes] == [True] * said

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from reelbench import registry
-from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
 from reelbench.tasks.score import Options
 from tests.scored import score_run
@@ -19,7 +18,7 @@ def logged(tmp_path, monkeypatch):
 
     def write(name, task, line, results=None):
         spec = SPECS[name]
-        monkeypatch.setenv(f"REELBENCH_DATA_{name.upper()}", str(mini_folder(spec)))
+        monkeypatch.setenv(f"REELBENCH_DATA_{name.upper()}", str(spec.folder / "mini"))
         document = {"results": {task: results or {}}, "configs": {task: {"generation_kwargs": {"temperature": 0}}}}
         folder = tmp_path / "run"
         folder.mkdir()
@@ -95,7 +94,7 @@ def test_a_run_on_other_rows_is_refused(logged):
 def test_a_real_run_of_lmms_evals_own_task(tmp_path, monkeypatch):
     from lmms_eval.evaluator import simple_evaluate
 
-    rows = mini_folder(SPECS["minerva"]) / "minerva.json"
+    rows = SPECS["minerva"].folder / "mini" / "minerva.json"
     monkeypatch.setenv("REELBENCH_DATA_MINERVA", str(rows))
     local = {"task": "minerva", "dataset_kwargs": {"data_files": {"test": str(rows)}}}
     done = simple_evaluate(model="dummy", model_args="response=I see no square here.", tasks=[local], log_samples=True)
