@@ -156,14 +156,11 @@ def compare(
 def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
     hints = get_type_hints(rules)
-    parameters = []
+    parameters, keyword = [], inspect.Parameter.KEYWORD_ONLY
     for rule in fields(rules):
         words = typer.Option(rich_help_panel=panel, **rule.metadata)
         declared = Annotated[hints[rule.name], words, kind]
-        parameter = inspect.Parameter(
-            rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared
-        )
-        parameters.append(parameter)
+        parameters.append(inspect.Parameter(rule.name, keyword, default=rule.default, annotation=declared))
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
