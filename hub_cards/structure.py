@@ -1,12 +1,13 @@
 """A card on what is in the dataset: its schema, its splits, and its statistics with their plots."""
 
 import json
+import re
 from statistics import fmean, median
 
 from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
 from reelbench.hub_cards.material import Material
 from reelbench.pages import plots
-from reelbench.pages.markdown import code, count, inert, plain, slug, table
+from reelbench.pages.markdown import code, count, inert, plain, table
 from reelbench.registry import rows
 
 PLOTS = "plots"
@@ -73,7 +74,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     def add(title: str, note: str, made: str, plot: str | None) -> None:
         picture = ""
         if plot is not None:
-            path = f"{PLOTS}/{slug(title)}.svg"
+            name = re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
+            path = f"{PLOTS}/{name}.svg"
             drawn[path] = plot
             picture = f"![{title}, drawn]({path})"
         parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))

@@ -29,12 +29,11 @@ class Aliases:
                 if not isinstance(names, list) or not all(isinstance(name, str) for name in (model, *names)):
                     raise InputError(f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes")
                 for name in (model, *names):
-                    self._add(name, model, where)
-
-    def _add(self, name: str, model: str, where: str) -> None:
-        there = self._ids.setdefault(name.casefold(), model)
-        if there.casefold() != model.casefold():
-            raise InputError(f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model")
+                    there = self._ids.setdefault(name.casefold(), model)
+                    if there.casefold() != model.casefold():
+                        raise InputError(
+                            f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model"
+                        )
 
     def models(self, names: Iterable[str]) -> dict[str, str]:
         """Return name -> the model's one name: its id, or one spelling of all that differ in case alone.
@@ -70,11 +69,7 @@ def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name:
 
 def read(store: Path | None = None) -> Aliases:
     """Return the package's names, with those of a store."""
-    files = {FILE: _parsed(page_asset(FILE, "leaderboard"), FILE)}
+    texts = {FILE: page_asset(FILE, "leaderboard")}
     if store is not None and (path := store / FILE).is_file():
-        files[str(path)] = _parsed(path.read_text(encoding="utf-8", errors="replace"), str(path))
-    return Aliases(files)
-
-
-def _parsed(text: str, where: str) -> dict[Any, Any]:
-    return read_mapping(text, where, what="the file of names")
+        texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+    return Aliases({where: read_mapping(text, where, what="the file of names") for where, text in texts.items()})

@@ -1,7 +1,7 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -150,7 +150,9 @@ def _made(
     all_kept = [*kept, *(row.stored for row in as_published if row.stored is not None)]
     declared = [(one.filed, one.benchmark) for one in all_kept if one.benchmark is not None]
     specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
-    check_chosen(rows, common)
+    there = {row.key for row in rows if row.stored is not None}
+    if strangers := [key for key in common if key not in there]:
+        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
@@ -188,7 +190,9 @@ def ranked_board(
     for entry in rows:
         by_group[entry.group].append(entry)
     apart = {
-        group: _own_spec(members[0]) or specs[group.benchmark] for group, members in by_group.items() if group.differs
+        group: (members[0].stored and members[0].stored.benchmark) or specs[group.benchmark]
+        for group, members in by_group.items()
+        if group.differs
     }
     ranks: dict[str, int] = {}
     noise: dict[RankingGroup, Noise] = {}
@@ -262,17 +266,14 @@ def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     return spelled
 
 
-def _own_spec(row: BoardEntry) -> BenchmarkSpec | None:
-    return row.stored and row.stored.benchmark
-
-
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
     """Return each run's primary score without frames: that of the same model, asked in the same way."""
     without: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in rows:
-        score = metric_value(row.metrics, (_own_spec(row) or specs[row.group.benchmark]).primary.name)
+        spec = (row.stored and row.stored.benchmark) or specs[row.group.benchmark]
+        score = metric_value(row.metrics, spec.primary.name)
         if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
             without.setdefault((models[row.key], row.group), score)
     return {
@@ -355,10 +356,3 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
 
 _SHARE = 0.9
 """Share of a table's videos that a run must have had to say on which all are compared."""
-
-
-def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
-    """Raise InputError where a key is not a run's."""
-    there = {row.key for row in rows if row.stored is not None}
-    if strangers := [key for key in chosen if key not in there]:
-        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")

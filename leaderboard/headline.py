@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
@@ -59,8 +60,11 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     text.words(f"{_as_stated(board, groups)}.")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        for first, last in _overlaps(board, group)[: None if alone else 1]:
-            shared[f"{first} to {last}"].append(group)
+        ranges = board.noise[group].ranges
+        rows = [row for row in _ranked(board, group) if row.key in ranges and not _may_be_first(board, row)]
+        overlap = [f"{low} to {high}" for low, high, n in _stretches(sorted(ranges[row.key] for row in rows)) if n > 1]
+        for places in overlap[: None if alone else 1]:
+            shared[places].append(group)
     clauses = [f"{places}{'' if alone else f' on {_titles(board, of)}'}" for places, of in shared.items()]
     if clauses:
         text.words(f" Ranks {_joined(clauses)} overlap.")
@@ -145,13 +149,6 @@ def _margin(board: Board, group: RankingGroup) -> str:
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 
-def _overlaps(board: Board, group: RankingGroup) -> list[tuple[int, int]]:
-    """The stretches of ranks in which ranges overlap, but for those that may be first."""
-    ranges = board.noise[group].ranges
-    rows = [row for row in _ranked(board, group) if row.key in ranges and not _may_be_first(board, row)]
-    return [(first, last) for first, last, n in _stretches(sorted(ranges[row.key] for row in rows)) if n > 1]
-
-
 def _stretches(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """Ranges, sorted, joined where they overlap: first, last, how many."""
     stretches: list[tuple[int, int, int]] = []
@@ -180,11 +177,11 @@ def _number(n: int) -> str:
     return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
 
 
+@dataclass(slots=True)
 class _Parts:
     """Words and names in turn."""
 
-    def __init__(self) -> None:
-        self.parts: Text = [""]
+    parts: Text = field(default_factory=lambda: [""])
 
     def words(self, text: str) -> None:
         self.parts[-1] += text

@@ -7,7 +7,7 @@ Only what differs is uploaded, in one commit for each repository.
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -214,7 +214,16 @@ class _Upload:
     def look(self) -> Head:
         """Write what the repository should hold -> what it is now; InputError where it can't be brought to that."""
         repository, create_pr = self.repository, self.options.create_pr
-        self._stage()
+        self.folder.mkdir(parents=True)
+        if self.what == "results":
+            self._stage_results()
+        elif self.what == "site":
+            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
+            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
+            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+        else:
+            self._asset("README.md", "webhook_readme.md")
+            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
@@ -259,22 +268,20 @@ class _Upload:
             done = "would change"
         if done == "would change" and not self.options.dry_run:
             with repository.errors_in_one_line():
-                committed = self._commit(compared, changed, gone, revision)
+                count = len({key for path in changed if (key := _key(path))})
+                what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
+                sdk = _SDK.get(self.what)
+                committed = repository.commit(
+                    compared,
+                    FileChanges(self.folder, changed, gone),
+                    title=f"{_TITLE}{what}",
+                    description="Written by `reelbench leaderboard publish`.",
+                    create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
+                    revision=revision,
+                    create_pr=create_pr and revision is None,
+                )
             done, url = ("pull request" if create_pr else "committed"), url if revision else committed
         return Published(repository.id, repository.kind, done, url)
-
-    def _stage(self) -> None:
-        """Write what the repository should hold to the folder."""
-        self.folder.mkdir(parents=True)
-        if self.what == "results":
-            self._stage_results()
-        elif self.what == "site":
-            site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
-            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
-        else:
-            self._asset("README.md", "webhook_readme.md")
-            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
 
     def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
         text = page_asset(asset, _ASSETS)
@@ -339,8 +346,7 @@ class _Upload:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
         if "README.md" not in head.files or head.commit is None:
             return
-        text = self._readme(head)
-        stated, ours = self._front_matter(text), _SDK.get(self.what)
+        (text, stated), ours = self._readme(head), _SDK.get(self.what)
         if ours is not None and (sdk := stated.get("sdk")) != ours:
             raise InputError(
                 f"{self.repository.page}: its README.md says `sdk: {sdk}`, and this needs `sdk: {ours}`; "
@@ -357,20 +363,19 @@ class _Upload:
         if self.what != "webhook" and other is not None and other not in text:
             self.note(f"{self.repository.page}: its README.md does not name {other}; add `{line}` to it")
 
-    def _readme(self, head: Head) -> str:
-        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
-        return found.read_text(encoding="utf-8", errors="replace")
-
-    def _front_matter(self, text: str) -> Mapping[str, Any]:
+    def _readme(self, head: Head) -> tuple[str, Mapping[str, Any]]:
+        """The README that is there, and what its front matter says."""
         import yaml
 
+        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
+        text = found.read_text(encoding="utf-8", errors="replace")
         parts = re.match(r"---\s*\n(.*?)\n---\s*\n", text + "\n", flags=re.DOTALL)
         try:
             stated = yaml.safe_load(parts[1]) if parts else {}
         except yaml.YAMLError as error:
             why = " ".join(str(error).split())
             raise InputError(f"{self.repository.page}: its README.md can't be read as YAML: {why}; mend it") from None
-        return stated if isinstance(stated, dict) else {}
+        return text, stated if isinstance(stated, dict) else {}
 
     def _refuse_to_forget(self, head: Head) -> None:
         """Where others' results were merged, a table or a page made without them would not show them."""
@@ -378,7 +383,7 @@ class _Upload:
             return
         datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
-            stated = self._front_matter(self._readme(head)).get("datasets")
+            stated = self._readme(head)[1].get("datasets")
             names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
             datasets = {name: Repository(name, "dataset").head() for name in names}
         stored = [entry.stored for entry in self.board.entries if entry.stored is not None]
@@ -452,20 +457,6 @@ class _Upload:
                 kept = withheld.parse(hub.download(dataset, path, revision=str(head.commit), folder=there))
                 dates |= {row.key: store.made(row.result) for table in kept.tables for row in table.rows}
         return dates
-
-    def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str], revision: str | None = None) -> str:
-        count = len({key for path in changed if (key := _key(path))})
-        what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
-        sdk = _SDK.get(self.what)
-        return self.repository.commit(
-            head,
-            FileChanges(self.folder, changed, gone),
-            title=f"{_TITLE}{what}",
-            description="Written by `reelbench leaderboard publish`.",
-            create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
-            revision=revision,
-            create_pr=self.options.create_pr and revision is None,
-        )
 
 
 def _key(path: str) -> str:

@@ -15,16 +15,9 @@ from reelbench.stats.power import MIN_CLUSTERS as POWER_FROM
 
 def rules() -> str:
     """Return the rules of the tables and of the overall table, for a reader."""
-    return (
-        page_asset("rules.md", "leaderboard")
-        .rstrip("\n")
-        .format(
-            videos=MIN_CLUSTERS,
-            power_from=POWER_FROM,
-            most_compared=MOST_COMPARED,
-            most_unscored=f"{100 * MOST_UNSCORED:g}",
-        )
-    )
+    numbers = {"videos": MIN_CLUSTERS, "power_from": POWER_FROM, "most_compared": MOST_COMPARED}
+    text = page_asset("rules.md", "leaderboard").rstrip("\n")
+    return text.format(**numbers, most_unscored=f"{100 * MOST_UNSCORED:g}")
 
 
 def ranked(

@@ -6,7 +6,7 @@ judge that is asked at temperature 0 says mostly what it said before, one that n
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -55,6 +55,7 @@ class Rejudged(Record):
         return f"{text} ({self.calls} calls{cost})"
 
 
+@dataclass(frozen=True, slots=True)
 class Rejudge:
     """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
 
@@ -62,15 +63,15 @@ class Rejudge:
     and prices; what the result records decides on model, prompts, temperature and votes.
     """
 
-    def __init__(
-        self, number: int, options: "JudgeOptions", *, seed: int = 0, note: Callable[[str], None] = lambda _: None
-    ) -> None:
-        if number < 1:
-            raise InputError(f"--rejudge: {number} is not a number from 1 up")
-        self._number = number
-        self._options = options
-        self._seed = seed
-        self._note = note
+    number: int
+    options: "JudgeOptions"
+    seed: int = 0
+    note: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        """Raise InputError where `number` is not one from 1 up."""
+        if self.number < 1:
+            raise InputError(f"--rejudge: {self.number} is not a number from 1 up")
 
     def __call__(self, verified: "VerifiedResult", known: KnownRows) -> Rejudged:
         """Ask again about a result that is judged.
@@ -88,13 +89,13 @@ class Rejudge:
         if rows_here is None:
             raise InputError(f"--rejudge: the questions of {spec.id} are not here; fetch or give its data")
         judged = [s for s in verified.samples if s.state == "scored" and not needs_no_judge(s.text)]
-        draw = random.Random(f"{self._seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
-        drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self._number, len(judged)))
+        draw = random.Random(f"{self.seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
+        drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self.number, len(judged)))
         items = [sample.item(rows_here[sample.id]["question"], None) for sample in drawn]
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
             judges = [self._as_asked(member, Path(folder)) for member in record.panel or [record]]
             options = replace(judges[0], others=tuple(judges[1:]))
-            run = judge_items(spec, items, options, on_note=self._note)
+            run = judge_items(spec, items, options, on_note=self.note)
             verdicts = list(run)
         pairs = [
             (sample.scores[name], verdict.scores.get(name))
@@ -115,13 +116,13 @@ class Rejudge:
         )
 
     def _as_asked(self, record: JudgeRecord, folder: Path) -> "JudgeOptions":
-        prompts = record.prompt if record.prompt in ("reelbench", "official") else self._options.prompts
+        prompts = record.prompt if record.prompt in ("reelbench", "official") else self.options.prompts
         if Path(prompts).name != record.prompt:
             raise InputError(
                 f"--rejudge: the judge was asked with {record.prompt!r}; give that file with --judge-prompts"
             )
         return replace(
-            self._options,
+            self.options,
             model=record.requested,
             prompts=prompts,
             temperature="none" if record.temperature is None else record.temperature,

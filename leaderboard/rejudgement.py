@@ -8,7 +8,7 @@ arrives, so a run that was cut short goes on where it ended.
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
@@ -62,6 +62,7 @@ class Rejudged:
     failed: bool = False
 
 
+@dataclass(slots=True)
 class Rejudgement:
     """Judges the answers of a store anew.
 
@@ -70,33 +71,27 @@ class Rejudgement:
     out not to be judgeable here. InputError where there is no store, or nothing judged in it.
     """
 
-    def __init__(
-        self,
-        store: Path,
-        options: JudgeOptions,
-        *,
-        sample: int | None = None,
-        per: Strata | None = None,
-        note: Callable[[str], None] = lambda _: None,
-        bar: Bar = no_bar,
-    ) -> None:
-        if sample is not None and sample < 1:
-            raise InputError(f"--sample: {sample} is not a number from 1 up")
-        self._store = store
-        self._options = options
-        self._sample = sample
-        self._per = per
-        self._note = note
-        self._bar = bar
-        self._known = KnownRows()
-        self._asked: dict[str, object] = {}
-        self.refused: list[str] = []
+    store: Path
+    options: JudgeOptions
+    sample: int | None = None
+    per: Strata | None = None
+    note: Callable[[str], None] = lambda _: None
+    bar: Bar = no_bar
+    refused: list[str] = field(default_factory=list[str], init=False)
+    answers: list[StoredAnswers] = field(init=False)
+    _known: KnownRows = field(default_factory=KnownRows, init=False)
+    _asked: dict[str, object] = field(default_factory=dict[str, object], init=False)
+
+    def __post_init__(self) -> None:
+        """Find the answers; InputError where there are none."""
+        if self.sample is not None and self.sample < 1:
+            raise InputError(f"--sample: {self.sample} is not a number from 1 up")
         self.answers = [
             StoredAnswers(spec, others[0], self._wanted(spec, result_files.read_samples(others[0].folder), new))
             for spec, others, new in self._by_answers()
         ]
         if not self.answers:
-            raise InputError(f"{store}: no result in it was scored by another judge than {options.name}")
+            raise InputError(f"{self.store}: no result in it was scored by another judge than {self.options.name}")
 
     def estimates(self) -> Iterator[CostEstimate]:
         """Yield the cost of judging, by benchmark and judge; nothing is asked."""
@@ -104,11 +99,11 @@ class Rejudgement:
             # Equal answers are asked about once, whatever results they are in.
             left = [one for one in self.answers if one.spec is spec and one.wanted]
             items = [item for one in left for item in self._items(one) or ()]
-            yield from estimate_cost(spec, items, self._options)
+            yield from estimate_cost(spec, items, self.options)
 
     def judge(self, out: Path) -> Iterator[Rejudged]:
         """Judge what is left, write each result below `out` and file it in the store; yield what came of each."""
-        budget = Budget(self._options.budget_calls, self._options.budget_usd)
+        budget = Budget(self.options.budget_calls, self.options.budget_usd)
         for one in self.answers:
             if one.wanted and (items := self._items(one)) is not None:
                 yield self._judged(one, items, budget, out)
@@ -122,12 +117,12 @@ class Rejudgement:
         return pairs
 
     def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
-        for results in same_answers(stores.read(self._store)):
+        for results in same_answers(stores.read(self.store)):
             spec = results[0].benchmark
             if spec is None or spec.judge is None:
                 continue
             if spec.id not in self._asked:
-                self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
+                self._asked[spec.id] = asked_of(judge_items(spec, (), self.options).record)
             asked = self._asked[spec.id]
             ours = [one for one in results if one.check.account is None or one.check.judged]
             new = [one for one in ours if one.result.judge is not None and asked_of(one.result.judge) == asked]
@@ -139,12 +134,12 @@ class Rejudgement:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
         samples = list(samples)
         answered = {sample.id: sample.reason not in UNANSWERED for sample in samples}
-        if self._per is not None:
-            drawn = self._per.draw(spec.id, {sample.id: sample.facets for sample in samples})
+        if self.per is not None:
+            drawn = self.per.draw(spec.id, {sample.id: sample.facets for sample in samples})
         else:  # by hash: of every result on the same questions the sample is the same
             by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
-            drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
-        final = set[str | None]() if self._options.retry_unread else {Reason.JUDGE_UNPARSABLE}
+            drawn = {by_hash[digest] for digest in sorted(by_hash)[: self.sample]}
+        final = set[str | None]() if self.options.retry_unread else {Reason.JUDGE_UNPARSABLE}
         judged = {
             sample.id
             for sample in (result_files.read_samples(new.folder) if new else ())
@@ -179,19 +174,19 @@ class Rejudgement:
         ]
 
     def _judged(self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path) -> Rejudged:
-        spec, source, options = one.spec, one.source.result, self._options
+        spec, source, options = one.spec, one.source.result, self.options
         notes: list[str] = []
 
         def note(line: str) -> None:
             notes.append(line)
-            self._note(line)
+            self.note(line)
 
         kept = {name: getattr(source.counts, name) for name in _KEPT_COUNTS}
         # Text overlap is of words alone: where they are the same, so is it.
         corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
-        judged = judge_of(options, note, self._bar, budget)(spec, items)
+        judged = judge_of(options, note, self.bar, budget)(spec, items)
         scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judged=judged, **kept)
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
@@ -213,6 +208,6 @@ class Rejudgement:
             ),
         )
         filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
-        [added] = stores.add(folder, self._store, filing=filing)
+        [added] = stores.add(folder, self.store, filing=filing)
         refused = added.outcome == "refused"
         return Rejudged(one.source.key, None if refused else folder, added.why, failed=refused)

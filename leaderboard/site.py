@@ -88,7 +88,7 @@ def write(
         (data / folder).mkdir(parents=True)
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
     for group in (group for group, noise in board.noise.items() if noise.pairs):
-        name = f"pairs/{_digest(group.id)}"
+        name = f"pairs/{file_name(group.id)}"
         _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n")
     if workers.alone(len(board.entries)):
         for entry in board.entries:
@@ -167,12 +167,8 @@ def _lean(name: str, text: str) -> str:
     return re.sub(r"\s*([{};,]) +|: +|\n+", lambda found: found[1] or found[0].strip(), text)
 
 
-def chunk_name(entry: BoardEntry) -> str:
-    """Return the name of a row's own files."""
-    return _digest(entry.key)
-
-
-def _digest(name: str) -> str:
+def file_name(name: str) -> str:
+    """Return the name of the files of a row or a table, by the row's key or the table's id."""
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
@@ -230,7 +226,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "listed": board.listed.get(group),
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
-            "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
+            "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": {
                 column: share | {"v": [_short(number) for number in share["v"]]}
@@ -251,7 +247,7 @@ def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
     cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
     short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
-    return {"rows": [chunk_name(row) for row in rows], "cells": short}
+    return {"rows": [file_name(row.key) for row in rows], "cells": short}
 
 
 def units() -> dict[str, dict[str, Any]]:
@@ -263,7 +259,13 @@ def units() -> dict[str, dict[str, Any]]:
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return a benchmark's entry for a page: title, metrics, facets."""
+    """Return a benchmark's entry for a page: title, metrics, facets.
+
+    `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its scale, if any.
+    """
+    made = spec.primary.aggregate
+    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
+    means = [spec.metric(name).aggregate for name in parts]
     return {
         "id": spec.id,
         "title": spec.title,
@@ -273,7 +275,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
-        "per_item": _per_item(spec),
+        "per_item": [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
             {
@@ -287,14 +289,6 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
     }
 
 
-def _per_item(spec: BenchmarkSpec) -> list[tuple[str, float]]:
-    """Return the columns of a sample's scores whose mean is its primary metric, each with its scale; or none."""
-    made = spec.primary.aggregate
-    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
-    means = [spec.metric(name).aggregate for name in parts]
-    return [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)]
-
-
 def _metric(metric: Metric) -> dict[str, Any]:
     stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit", "low", "high")}
     parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
@@ -304,7 +298,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
 def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
     spec = board.specs[entry.group.benchmark]
     row = {
-        "id": chunk_name(entry),
+        "id": file_name(entry.key),
         "group": group,
         **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
         "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
@@ -341,7 +335,7 @@ def _short(number: float) -> float:
 
 def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:
     spec, entry = of
-    name = chunk_name(entry)
+    name = file_name(entry.key)
     run: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     if entry.stored is not None:
         run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})

@@ -103,8 +103,11 @@ def standing(stored: StoredResult) -> Standing:
         shown = replace(shown, readers=result.answers)
     left_out = sum(map(is_left_out, samples))
     if left_out and not stored.check.partial and shown.metrics:
-        shown, more = _bounded(spec, samples, shown, left_out)
-        why += more
+        items = sum(sample.reason not in EXCUSED for sample in samples)
+        if left_out > MOST_UNSCORED * items:
+            why.append(f"{left_out} of {items} items unscored")
+        else:
+            shown = _bounded(spec, samples, shown, left_out)
     media = None
     if missing := sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING):
         # Two runs that lack the same items share a table.
@@ -116,13 +119,8 @@ def standing(stored: StoredResult) -> Standing:
     )
 
 
-def _bounded(
-    spec: BenchmarkSpec, samples: Sequence[Sample], shown: Standing, left_out: int
-) -> tuple[Standing, list[str]]:
-    """Return lower bounds in place of the values; or why there are none."""
-    items = sum(sample.reason not in EXCUSED for sample in samples)
-    if left_out > MOST_UNSCORED * items:
-        return shown, [f"{left_out} of {items} items unscored"]
+def _bounded(spec: BenchmarkSpec, samples: Sequence[Sample], shown: Standing, left_out: int) -> Standing:
+    """Return lower bounds in place of the values."""
     metrics = dict(shown.metrics)
     lowest = None
     for metric in spec.metrics:
@@ -133,7 +131,7 @@ def _bounded(
         metrics[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
         if metric == spec.primary:
             lowest = bounds.lower
-    return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest), []
+    return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest)
 
 
 def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str | None:

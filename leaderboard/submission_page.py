@@ -11,7 +11,6 @@ from importlib.metadata import version
 from reelbench.leaderboard.submission import Near, Report, SubmittedResult
 from reelbench.pages.markdown import table
 from reelbench.registry.errors import printable
-from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import Metric
 
 LONGEST = 60_000
@@ -102,8 +101,11 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
             stated, again = submission.metrics[metric.name]
             interval = _interval(metric, again.ci95 if again else None)
             shown = f"**{metric.name}**" if metric == spec.primary else metric.name
-            values = (_value(metric, stated), _value(metric, again), interval)
-            lines.append((shown, metric.in_unit.label, *values, str(again.n) if again else ""))
+            values = [
+                "–" if found is None or found.value is None else f"{found.value:.{metric.in_unit.long_digits}f}"
+                for found in (stated, again)
+            ]
+            lines.append((shown, metric.in_unit.label, *values, interval, str(again.n) if again else ""))
         yield table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
     if submission.rank is not None:
         rank, ranked = submission.rank
@@ -131,10 +133,6 @@ def _row(metric: Metric, row: Near) -> tuple[str, ...]:
         difference = f"{paired.difference:+.{metric.in_unit.long_digits}f}"
         cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
     return verbatim(row.model), _PLACES[row.place], f"{row.value:.{metric.in_unit.long_digits}f}", *cells
-
-
-def _value(metric: Metric, found: MetricValue | None) -> str:
-    return "–" if found is None or found.value is None else f"{found.value:.{metric.in_unit.long_digits}f}"
 
 
 def _interval(metric: Metric, ci95: tuple[float, float] | None) -> str:

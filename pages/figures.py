@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 
-from reelbench.pages.plots import WIDTH, Mark, about, dashes, dot, grid, ticks
+from reelbench.pages.plots import WIDTH, Mark, about, dashes, dot, grid, joined, scale, ticks
 from reelbench.pages.svg import GRID, SOFT, colour, framed, rectangle, shown, text
 
 # --- a matrix ---------------------------------------------------------------------------------------------------------
@@ -44,11 +44,11 @@ def matrix(
         marked: (row, column) of cells that are outlined.
         mark: What an outline says.
     """
-    known = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
+    said = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
     wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
     parts = [
         text(12, 28, title, size=17, weight="bold"),
-        text(12, 50, f"{metric}{known}; darker is higher within a row{f'; {mark}' if mark else ''}", size=13),
+        text(12, 50, f"{metric}{said}; darker is higher within a row{f'; {mark}' if mark else ''}", size=13),
     ]
     parts += [text(_BESIDE + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13) for n, name in enumerate(columns)]
     for number, (name, cells) in enumerate(rows.items()):
@@ -57,28 +57,20 @@ def matrix(
         values = [value for value, _, _ in cells.values()]
         for place, column in enumerate(columns):
             if column in cells:
-                x = _BESIDE + place * wide
-                outline = " stroke='#000' stroke-width='2'" if (name, column) in marked else ""
-                parts += _matrix_cell((x, top, wide), f"{name}, {column}", cells[column], values, outline)
+                x, (value, ci95, n) = _BESIDE + place * wide, cells[column]
+                share = (value - min(values)) / (max(values) - min(values)) if max(values) > min(values) else 0.0
+                # From white to a blue on which black text has a contrast of 4.5 and more.
+                fill = "#" + "".join(f"{round(255 - 0.55 * share * (255 - part)):02x}" for part in _DEEPEST)
+                known = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
+                hover = escape(f"{name}, {column}: {value:.2f}" + (f" ({known})" if known else "") + f", n = {n}")
+                size = f"width='{wide - 2:.1f}' height='{_ROW - 2}'"
+                look = f"fill='{fill}'" + (" stroke='#000' stroke-width='2'" if (name, column) in marked else "")
+                parts.append(f"<rect x='{x + 1:.1f}' y='{top + 1:.1f}' {size} {look}><title>{hover}</title></rect>")
+                parts.append(text(x + wide / 2, top + 20, f"{value:.1f}", "middle", size=14))
+                if known:
+                    parts.append(text(x + wide / 2, top + 36, known, "middle", size=10))
     width = max(_BESIDE + wide * len(columns) + 16, 480)
     return framed(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
-
-
-def _matrix_cell(
-    place: tuple[float, float, float], name: str, cell: Cell, row: Sequence[float], outline: str
-) -> list[str]:
-    (x, y, wide), (value, ci95, n) = place, cell
-    share = (value - min(row)) / (max(row) - min(row)) if max(row) > min(row) else 0.0
-    # From white to a blue on which black text has a contrast of 4.5 and more.
-    fill = "#" + "".join(f"{round(255 - 0.55 * share * (255 - part)):02x}" for part in _DEEPEST)
-    known = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
-    hover = escape(f"{name}: {value:.2f}" + (f" ({known})" if known else "") + f", n = {n}")
-    size = f"width='{wide - 2:.1f}' height='{_ROW - 2}'"
-    return [
-        f"<rect x='{x + 1:.1f}' y='{y + 1:.1f}' {size} fill='{fill}'{outline}><title>{hover}</title></rect>",
-        text(x + wide / 2, y + 20, f"{value:.1f}", "middle", size=14),
-        *([text(x + wide / 2, y + 36, known, "middle", size=10)] if known else []),
-    ]
 
 
 # --- radars -----------------------------------------------------------------------------------------------------------
@@ -89,7 +81,6 @@ Values = Sequence[float | None]
 _RADIUS, _PANEL, _ABOVE = 105, 400, 76
 _TALL = 2 * _RADIUS + 112
 _RINGS = 4
-_DASHES = ("", " stroke-dasharray='6 3'", " stroke-dasharray='2 3'", " stroke-dasharray='8 3 2 3'")
 
 
 def radars(
@@ -114,7 +105,7 @@ def radars(
     for place, (panel, labels) in enumerate(panels.items()):
         parts += _radar(panel, labels, (place + 0.5) * _PANEL, high, digits)
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {_shown(value, digits)}" for name, value in zip(names, values, strict=True))
+        f"{label}: " + ", ".join(f"{name} {shown(value, digits)}" for name, value in zip(names, values, strict=True))
         for labels in panels.values()
         for label, values in labels.items()
     )
@@ -141,7 +132,7 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
             for angle, values in zip(angles, labels.values(), strict=True)
             if (value := values[number]) is not None
         ]
-        style = f"stroke='{colour(number)}' stroke-width='2'{_DASHES[number % len(_DASHES)]}"
+        style = f"stroke='{colour(number)}' stroke-width='2'{dashes(number)}"
         path = " ".join(point(*vertex) for vertex in known)
         parts.append(f"<polygon points='{path}' fill='{colour(number)}' fill-opacity='0.12' {style}/>")
         parts += [
@@ -153,13 +144,9 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
         anchor = "middle" if abs(side) < 0.1 else "start" if side > 0 else "end"  # noqa: PLR2004
         left, top = x + (_RADIUS + 10) * side, y + (_RADIUS + 16) * down + (0 if down < 0 else 6)
         parts.append(text(left, top - 4, label, anchor))
-        shown = " | ".join(_shown(value, digits) for value in values)
-        parts.append(text(left, top + 9, shown, anchor, size=11, fill=SOFT))
+        numbers = " | ".join(shown(value, digits) for value in values)
+        parts.append(text(left, top + 9, numbers, anchor, size=11, fill=SOFT))
     return parts
-
-
-def _shown(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
@@ -187,14 +174,8 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
     up = ticks(min(ends), max(ends), least[1])
     floor, right = _HEIGHT - _BOTTOM, WIDTH - _RIGHT
-
-    def x(at: float) -> float:
-        # Off the axis, so that there is room for names on the left of points.
-        return _LEFT + _INSIDE + (right - _LEFT - _INSIDE) * (at - across[0]) / (across[-1] - across[0])
-
-    def y(value: float) -> float:
-        return floor - (floor - _TOP) * (value - up[0]) / (up[-1] - up[0])
-
+    # Off the axis, so that there is room for names on the left of points.
+    x, y = scale((across[0], across[-1]), (_LEFT + _INSIDE, right)), scale((up[0], up[-1]), (floor, _TOP))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
         text(_LEFT, 50, f"{axes[1]}{about(marks)}", size=13, fill=SOFT),
@@ -204,14 +185,10 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):
-        stroke = colour(number)
-        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in places[name])
         if len(line) > 1:
-            parts.append(
-                f"<polyline points='{path}' fill='none' stroke='{stroke}' stroke-width='1.5'{dashes(number)}/>"
-            )
+            parts.append(joined(places[name], number, 1.5))
         for (px, _), mark in zip(places[name], line, strict=True):
-            parts += dot(name, stroke, px, mark, y, digits=3)
+            parts += dot(name, colour(number), px, mark, y, digits=3)
     parts += _names(series, places)
     return framed(title, _HEIGHT, parts, width=WIDTH)
 
@@ -228,7 +205,11 @@ def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[t
     wanted.sort(key=lambda one: -len(one[0]))  # names first: they need the room
     for words, (px, py) in wanted:
         wide = _WIDE * len(words)
-        free = [box for box in _around(px, py, wide) if not any(_overlap(box, other) for other in taken)]
+        free = [
+            (left, top, right, bottom)
+            for left, top, right, bottom in _around(px, py, wide)
+            if not any(left < x2 and x1 < right and top < y2 and y1 < bottom for x1, y1, x2, y2 in taken)
+        ]
         box = free[0] if free else next(_around(px, py, wide))
         taken.append(box)
         yield text(box[0], box[3] - 3, words, size=_SIZE)
@@ -243,7 +224,3 @@ def _around(px: float, py: float, wide: float) -> Iterator[_Box]:
         middle = py + up * (far + (4 if not beside else 0))
         if left > _LEFT and left + wide <= WIDTH and middle < _HEIGHT - _BOTTOM - _SIZE / 2:
             yield left, middle - _SIZE / 2 - 1, left + wide, middle + _SIZE / 2 + 1
-
-
-def _overlap(a: _Box, b: _Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -55,11 +55,6 @@ def lower(title: str) -> str:
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def slug(title: str) -> str:
-    """Return a title as a file name."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
-
-
 class Sources:
     """Numbers sources in the order in which tables name them; the list stands below the table."""
 

@@ -76,7 +76,13 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
         unit: Of the values; stands below.
     """
     whole = all(value == int(value) for values in series.values() for value in values)
-    edges = _edges(list(series.values()), whole=whole)
+    low = min(values[0] for values in series.values())
+    high = max(values[math.ceil(0.99 * len(values)) - 1] for values in series.values())
+    width = _nice((high - low) / _BINS or 1, whole=whole)
+    first = math.floor(low / width)
+    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
+    number = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
+    edges = [round((first + place) * width, 10) for place in range(max(number, 1) + 1)]
     shares: dict[str, list[float]] = {}
     for name, values in series.items():
         bins = Counter(min(int((v - edges[0]) / (edges[1] - edges[0]) + 1e-9), len(edges) - 2) for v in values)
@@ -94,13 +100,16 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for name, values in shares.items():
         top = floor + (30 if len(series) == 1 else 40)
         floor = top + plot
-        parts += _panel(name if len(series) > 1 else "", series[name], top - 10, left)
-        parts += grid(steps, lambda y, low=floor: low - plot * y / steps[-1], left, WIDTH - right, sign=" %")  # type: ignore[misc]
+        if len(series) > 1:
+            parts.append(text(left, top - 10, _cut(name), weight="bold"))
+        middle = median(series[name])
+        told = f"n = {len(series[name]):,}, median {shown(round(middle, 1))}; share of them in each bin"
+        parts.append(text(WIDTH - 16, top - 10, told, "end", size=11, fill=SOFT))
+        parts += grid(steps, scale((0, steps[-1]), (floor, top)), left, WIDTH - right, sign=" %")
         for place, value in enumerate(values):
             tall = plot * value / steps[-1]
             parts.append(rectangle(left + place * slot + 1.5, floor - tall, slot - 3, tall, colour(0)))
-        middle = (median(series[name]) + whole / 2 - edges[0]) / (edges[1] - edges[0])
-        at = left + slot * min(middle, len(edges) - 1)
+        at = left + slot * min((middle + whole / 2 - edges[0]) / (edges[1] - edges[0]), len(edges) - 1)
         parts.append(
             f"<line x1='{at:.1f}' y1='{top}' x2='{at:.1f}' y2='{floor}' stroke='{INK}' stroke-dasharray='3 3'/>"
         )
@@ -110,15 +119,6 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
         parts.append(text(WIDTH - right, floor + 32, f"{shown(edges[-2])} and more", "end", size=11))
     parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
     return framed(title, floor + 46, parts, width=WIDTH)
-
-
-def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[str]:
-    """Return a panel's head: what it is of, how many values, and their median."""
-    about = f"n = {len(values):,}, median {shown(round(median(values), 1))}; share of them in each bin"
-    return [
-        *([text(left, y, _cut(name), weight="bold")] if name else []),
-        text(WIDTH - 16, y, about, "end", size=11, fill=SOFT),
-    ]
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
@@ -132,16 +132,6 @@ def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[fl
             (place + 0.5, f"{low:g}+" if last else shown(low) if high - low == 1 else f"{low:g}–{high - 1:g}")
         )
     return labels
-
-
-def _edges(series: Sequence[Sequence[float]], *, whole: bool) -> list[float]:
-    low = min(values[0] for values in series)
-    high = max(values[math.ceil(0.99 * len(values)) - 1] for values in series)
-    width = _nice((high - low) / _BINS or 1, whole=whole)
-    first = math.floor(low / width)
-    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
-    count = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
-    return [round((first + place) * width, 10) for place in range(max(count, 1) + 1)]
 
 
 # --- a score against a setting ----------------------------------------------------------------------------------------
@@ -190,23 +180,14 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
         least: What the y axis spans at least.
     """
     marks = [mark for line in series.values() for mark in line]
-    steps = ticks(
-        min(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
-        max(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
-        least,
-    )
+    ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
+    steps = ticks(min(ends), max(ends), least)
     key = _key(list(series)) if len(series) > 1 else []
-    top, low, high = _TOP + 18 * len(key), min(mark.at for mark in marks), max(mark.at for mark in marks)
+    top = _TOP + 18 * len(key)
     floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
     # The first and last marks stand off the edges, so that no interval lies on the axis.
-    inner = WIDTH - _LEFT - _RIGHT - 60
-
-    def x(at: float) -> float:
-        return _LEFT + 30 + (inner * (at - low) / (high - low) if high > low else inner / 2)
-
-    def y(value: float) -> float:
-        return floor - (floor - top) * (value - steps[0]) / (steps[-1] - steps[0])
-
+    x = scale((min(mark.at for mark in marks), max(mark.at for mark in marks)), (_LEFT + 30, WIDTH - _RIGHT - 30))
+    y = scale((steps[0], steps[-1]), (floor, top))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
         text(_LEFT, 50, f"{metric}{about(marks)}", size=13, fill=SOFT),
@@ -215,7 +196,15 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     parts += grid(steps, y, _LEFT, WIDTH - _RIGHT)
     for number, (name, line) in enumerate(series.items()):
         beside = _BESIDE * (number - (len(series) - 1) / 2)
-        parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y, steps[0])
+        places = [(x(mark.at) + beside, y(mark.value)) for mark in line]
+        parts.append(joined(places, number, 2))
+        for place, ((at, height), mark) in enumerate(zip(places, line, strict=True)):
+            parts += dot(name, colour(number), at, mark, y)
+            if not name:  # the values of several lines would hide one another
+                # The value stands on the side that the line leaves free, not among the axis's own numbers.
+                rises = line[min(place + 1, len(line) - 1)].value > mark.value
+                under = rises and height + 22 < floor
+                parts.append(text(at + 8, height + (18 if under else -8), shown(mark.value, 1)))
     for at, mark in {mark.at: mark for mark in marks}.items():
         parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
         if mark.below:
@@ -237,10 +226,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     steps = ticks(min(0, *ends), max(ends), 1)
     left, right, top, height = 200, 96, _TOP, 26
     floor = top + len(marks) * height
-
-    def x(value: float) -> float:
-        return left + (WIDTH - left - right) * (value - steps[0]) / (steps[-1] - steps[0])
-
+    x = scale((steps[0], steps[-1]), (left, WIDTH - right))
     parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{about(marks)}", fill=SOFT)]
     for tick in steps:
         parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>")
@@ -269,20 +255,10 @@ def about(marks: Sequence[Mark]) -> str:
     return ("" if all(mark.ci95 is None for mark in marks) else ", 95 % interval") + f", n = {n}"
 
 
-def _line(
-    name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float], floor: float
-) -> list[str]:
-    path = " ".join(f"{at:.1f},{y(mark.value):.1f}" for at, mark in line)
-    stroke = colour(number)
-    parts = [f"<polyline points='{path}' fill='none' stroke='{stroke}' stroke-width='2'{dashes(number)}/>"]
-    for place, (at, mark) in enumerate(line):
-        parts += dot(name, stroke, at, mark, y)
-        if not name:  # the values of several lines would hide one another
-            # The value stands on the side that the line leaves free.
-            rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
-            under = rises and y(mark.value) + 22 < y(floor)  # not among the axis's own numbers
-            parts.append(text(at + 8, y(mark.value) + (18 if under else -8), shown(mark.value, 1)))
-    return parts
+def joined(points: Sequence[tuple[float, float]], number: int, width: float) -> str:
+    """Return the line through some points, with the colour and the dashes of the series of this number."""
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f"<polyline points='{path}' fill='none' stroke='{colour(number)}' stroke-width='{width:g}'{dashes(number)}/>"
 
 
 def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], float], *, digits: int = 2) -> list[str]:
@@ -342,6 +318,12 @@ def grid(
         parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{GRID}'/>")
         parts.append(text(left - 8, y(tick) + 4, f"{shown(tick)}{sign}", "end", size=11 if sign else 13))
     return parts
+
+
+def scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[[float], float]:
+    """Return the place of a value in pixels, `places` being the first and the last one's; a lone one's is between."""
+    (low, high), (start, end) = values, places
+    return lambda value: start + ((end - start) * (value - low) / (high - low) if high != low else (end - start) / 2)
 
 
 def ticks(low: float, high: float, least: float) -> list[float]:

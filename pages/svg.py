@@ -35,9 +35,9 @@ def text(
     )
 
 
-def shown(value: float, digits: int | None = None) -> str:
-    """Return a number as people write it: so many digits behind the point or as few as say it, a minus sign."""
-    return (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
+def shown(value: float | None, digits: int | None = None) -> str:
+    """Return a number as people write it: so many digits behind the point or as few as say it; – for None."""
+    return "–" if value is None else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:

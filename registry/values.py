@@ -1,5 +1,6 @@
 """What a decoded JSON value is: to Python `true` is a number, to us it never is."""
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import PurePosixPath, PureWindowsPath
@@ -27,6 +28,11 @@ def is_whole(value: object) -> TypeGuard[int]:
 def is_id(value: object) -> TypeGuard[str | int]:
     """Whether a value names something in a file of others: text that isn't blank, or an integer."""
     return bool(value.strip()) if isinstance(value, str) else is_whole(value)
+
+
+def as_text(value: object) -> str:
+    """Return a text as it is, any other JSON value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

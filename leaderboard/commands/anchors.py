@@ -12,6 +12,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Per, reports_status, strata
+from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder of the anchors; existing ones are kept.")],
-    number: Annotated[
-        int, typer.Option(metavar="N", help="Number of answers to draw, at equal steps of their scores.")
-    ] = 40,
+    out: Annotated[Path, board_option("anchors", "--out")],
+    number: Annotated[int, board_option("anchors", "--number")] = 40,
     per: Per = None,
     judge: "JudgeOptions | None",
 ) -> None:

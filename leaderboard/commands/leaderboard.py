@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,6 +14,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import JudgeEstimate, budget_of, price_of, takes_judge
 from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
+from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.registry.home import home
@@ -26,19 +28,10 @@ if TYPE_CHECKING:
     from reelbench.registry.workers import Workers
 
 app = App("Verify results, build the leaderboard's page, publish.")
+_board = partial(board_option, "board")
 
-NumberOfWorkers = Annotated[
-    int | None,
-    typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
-]
-Common = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY",
-        help="Score these runs only on videos that all of them had; "
-        "default: all runs of a table in which some lack videos.",
-    ),
-]
+NumberOfWorkers = Annotated[int | None, _board("--workers")]
+Common = Annotated[list[str] | None, _board("--common")]
 _SHOWN = 20
 
 
@@ -55,11 +48,8 @@ takes_workers = takes("spread", workers_options)
 
 def rejudge_options(
     *,
-    rejudge: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Ask each result's judge again about N items, and report the agreement."),
-    ] = None,
-    rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
+    rejudge: Annotated[int | None, _board("--rejudge")] = None,
+    rejudge_seed: Annotated[int, _board("--rejudge-seed")] = 0,
     judge_url: Annotated[str | None, option("judge", "--judge-url")] = None,
     judge_concurrency: Annotated[int, option("judge", "--judge-concurrency")] = CONCURRENCY,
     judge_prompts: Annotated[str, option("judge", "--judge-prompts")] = "reelbench",
@@ -93,17 +83,8 @@ def add(
     ],
     *,
     store: Store,
-    account: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who handed it in; default: it is the board's maintainers' own.")
-    ] = None,
-    as_maintainer: Annotated[
-        bool,
-        typer.Option(
-            "--as-maintainer",
-            help="Take it whoever filed the model first; of a copy of your own results dataset also who filed what "
-            "when, the rows without samples and the names.",
-        ),
-    ] = False,
+    account: Annotated[str | None, _board("--account")] = None,
+    as_maintainer: Annotated[bool, _board("--as-maintainer")] = False,
     as_json: Json = False,
     spread: "Workers",
     about: "About | None",
@@ -127,13 +108,12 @@ def add(
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
-        console.note(
-            ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
-        )
+        counted = sorted(Counter(one.outcome for one in done).items())
+        console.note(", ".join(f"{number} {outcome}" for outcome, number in counted))
     _tell_unjudged(done)
     if as_json:
         console.write_json({"results": [one.as_json() for one in done]})
-    _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
+    _refuse([one.why for one in done if one.outcome == "refused"], len(done))
 
 
 def _tell_unjudged(done: "list[Added]") -> None:
@@ -161,11 +141,8 @@ def _tell_unjudged(done: "list[Added]") -> None:
 def rejudge(
     *,
     store: Store,
-    out: Annotated[Path | None, typer.Option(help="Output folder; default: one in Reelbench's home.")] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Judge only N answers of each result: relates the judges, gives no rank."),
-    ] = None,
+    out: Annotated[Path | None, _board("--out")] = None,
+    sample: Annotated[int | None, _board("--sample")] = None,
     per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
@@ -282,9 +259,7 @@ def import_hub(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
     store: Store,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="ORG/NAME", help="Dataset on the Hub; default: the benchmark's own.")
-    ] = None,
+    dataset: Annotated[str | None, _board("--dataset")] = None,
 ) -> None:
     """Import the Hub's own leaderboard of a dataset: shown as a separate source, never ranked."""
     from reelbench.leaderboard import community
@@ -299,8 +274,8 @@ def import_hub(
 def build(
     *,
     store: Store,
-    out: Annotated[Path, typer.Option(help="Output folder; an earlier build there is replaced.")],
-    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
+    out: Annotated[Path, board_option("build", "--out")],
+    published: Annotated[bool, _board("--published/--no-published")] = True,
     common: Common = None,
     as_json: Json = False,
     spread: "Workers",
@@ -325,8 +300,8 @@ def check(
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
     ],
     *,
-    store: Annotated[Path | None, typer.Option(help="Store to compare with: rank, paired differences.")] = None,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown report.")] = None,
+    store: Annotated[Path | None, _board("--store")] = None,
+    markdown: Annotated[Path | None, _board("--markdown")] = None,
     as_json: Json = False,
     spread: "Workers",
 ) -> None:
@@ -348,7 +323,7 @@ def check(
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
-    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
+    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked))
     if not as_json:
         console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
 
@@ -357,15 +332,10 @@ def check(
 def tables(
     *,
     store: Store,
-    style: Annotated[
-        Literal["markdown", "latex"], typer.Option("--format", help="What to write."), Kind.FORMAT
-    ] = "markdown",
-    benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Metrics, comma-separated; default: all, or in LaTeX the main one."),
-    ] = None,
-    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
+    style: Annotated[Literal["markdown", "latex"], _board("--format"), Kind.FORMAT] = "markdown",
+    benchmark: Annotated[str | None, _board("--benchmark")] = None,
+    columns: Annotated[str | None, _board("--columns")] = None,
+    published: Annotated[bool, _board("--published/--no-published")] = True,
     common: Common = None,
 ) -> None:
     """Print a table for each benchmark, split and judge, ready for a paper."""
@@ -386,32 +356,14 @@ def tables(
 def publish(
     *,
     store: Store,
-    repo: Annotated[
-        str | None, typer.Option(help="Static Space for the page, ORG/NAME; created if you have permission.")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Dataset for the results, ORG/NAME; created if you have permission.")
-    ] = None,
-    create_pr: Annotated[
-        bool, typer.Option("--create-pr", help="Open pull requests; the dataset's holds only results.")
-    ] = False,
-    webhook: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
-        ),
-    ] = None,
-    install: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT", help="What --webhook's Space installs: an archive's address with #sha256=…, or a version."
-        ),
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Make new repositories private.")] = False,
-    forget: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Result of the dataset that may vanish from the page.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
+    repo: Annotated[str | None, _board("--repo")] = None,
+    dataset: Annotated[str | None, board_option("publish", "--dataset")] = None,
+    create_pr: Annotated[bool, _board("--create-pr")] = False,
+    webhook: Annotated[str | None, _board("--webhook")] = None,
+    install: Annotated[str | None, _board("--install")] = None,
+    private: Annotated[bool, _board("--private")] = False,
+    forget: Annotated[list[str] | None, _board("--forget")] = None,
+    dry_run: Annotated[bool, _board("--dry-run")] = False,
 ) -> None:
     """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
@@ -427,9 +379,9 @@ def publish(
 @app.command()
 def webhook(
     *,
-    dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="Results dataset whose pull requests are checked.")],
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
-    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")] = 7860,
+    dataset: Annotated[str, board_option("webhook", "--dataset")],
+    host: Annotated[str, _board("--host")] = "0.0.0.0",  # noqa: S104 - it is to be reached
+    port: Annotated[int, _board("--port")] = 7860,
 ) -> None:
     """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
 
@@ -451,21 +403,11 @@ def webhook(
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,
-    out: Annotated[Path, typer.Option(help="Output folder.")],
-    style: Annotated[
-        Literal["eval-results", "eee"],
-        typer.Option("--format", help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0."),
-    ],
-    dataset: Annotated[
-        list[str] | None, typer.Option(metavar="BENCHMARK=ORG/NAME", help="Dataset repository with the eval.yaml.")
-    ] = None,
-    organization: Annotated[str | None, typer.Option(help="Who ran the evaluations (eee).")] = None,
-    relationship: Annotated[
-        str,
-        typer.Option(
-            help="Evaluator's relationship to the models: first_party, third_party, collaborative or other (eee)."
-        ),
-    ] = "other",
+    out: Annotated[Path, board_option("export", "--out")],
+    style: Annotated[Literal["eval-results", "eee"], board_option("export", "--format")],
+    dataset: Annotated[list[str] | None, board_option("export", "--dataset")] = None,
+    organization: Annotated[str | None, _board("--organization")] = None,
+    relationship: Annotated[str, _board("--relationship")] = "other",
 ) -> None:
     """Write results for others' leaderboards; unsupported results are skipped and listed."""
     from reelbench.leaderboard import store as stores_
@@ -490,8 +432,8 @@ def _tell_left_out(key: str, why: str) -> None:
     console.note(f"left out: {key}: {why}")
 
 
-def _refuse(reasons: list[str], of: int, error: type[Exception]) -> None:
+def _refuse(reasons: list[str], of: int) -> None:
     for reason in reasons[1:_SHOWN]:
         console.note(f"refused: {reason}")
     if reasons:
-        raise error(f"refused {len(reasons)} of {of}: {reasons[0]}")
+        raise InputError(f"refused {len(reasons)} of {of}: {reasons[0]}")

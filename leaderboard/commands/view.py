@@ -7,6 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.option_groups import reports_status
+from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError
 
 
@@ -16,14 +17,9 @@ def view(
         list[Path], typer.Argument(metavar="RUN…", help="Folders with results, or result.json files; the first is A.")
     ],
     *,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Output folder; default: one in Reelbench's home.")
-    ] = None,
-    pictures: Annotated[int, typer.Option(help="Maximum number of thumbnails; 0 for none.", min=0)] = 2000,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="WHICH", help="Only questions that are wrong in every run, differ in score, or A-not-B."),
-    ] = None,
+    out: Annotated[Path | None, board_option("view", "--out")] = None,
+    pictures: Annotated[int, board_option("view", "--pictures")] = 2000,
+    only: Annotated[str | None, board_option("view", "--only")] = None,
 ) -> None:
     """Make a page of a run, or of several side by side.
 

@@ -27,7 +27,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, MeanOf, Metric, UrlFile
-from reelbench.registry.values import is_number
+from reelbench.registry.values import as_text, is_number
 from reelbench.scoring import result_files
 
 SCHEMA = "0.3.0"
@@ -271,14 +271,14 @@ def instances(
                 "interaction_type": "single_turn",
                 "input": {
                     "raw": f"{spec.title}, {result.benchmark.split}: question {sample.id} on video {sample.video}",
-                    "reference": [_text(value) for value in references],
+                    "reference": [as_text(value) for value in references],
                 },
-                "output": {"raw": [_text(sample.prediction)]},
+                "output": {"raw": [as_text(sample.prediction)]},
                 "answer_attribution": [
                     {
                         "turn_idx": 0,
                         "source": "output.raw",
-                        "extracted_value": _text(sample.prediction if sample.parsed is None else sample.parsed),
+                        "extracted_value": as_text(sample.prediction if sample.parsed is None else sample.parsed),
                         "extraction_method": "custom" if sample.parsed is not None else "none",
                         "is_terminal": True,
                     }
@@ -312,7 +312,3 @@ def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
     if isinstance(how, MeanOf):
         return tuple(name for part in how.metrics for name in _columns_of(spec, spec.metric(part)))
     return ()
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

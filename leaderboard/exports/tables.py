@@ -45,7 +45,13 @@ def as_csv(board: Board, benchmark: str) -> str:
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
             head, tail = ([_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
-            values = [part for metric in spec.metrics for part in _three(entry.metrics.get(metric.name))]
+            values: list[float | str] = []
+            for metric in spec.metrics:
+                found = entry.metrics.get(metric.name)
+                if found is None or found.value is None:
+                    values += ["", "", ""]
+                else:
+                    values += [found.value, *(found.ci95 or ("", ""))]
             writer.writerow([*head, *values, *tail])
     return text.getvalue()
 
@@ -75,13 +81,6 @@ def as_document(board: Board) -> dict[str, Any]:
         "bridges": board.bridge_documents(),
         "smallest_differences": {group.id: noise.smallest for group, noise in board.noise.items()},
     }
-
-
-def _three(found: MetricValue | None) -> tuple[float | str, float | str, float | str]:
-    if found is None or found.value is None:
-        return "", "", ""
-    low, high = found.ci95 or ("", "")
-    return found.value, low, high
 
 
 def _cell(value: object) -> object:
@@ -148,7 +147,8 @@ def least(entry: BoardEntry, metric: Metric) -> str:
 
 def _marks(board: Board, entry: BoardEntry) -> list[str]:
     """What a reader of a row must know beside its numbers."""
-    facts = entry.facts.get
+    facts, others = entry.facts.get, board.groups[entry.group.benchmark]
+    unstated = facts("questions") == "not stated"  # so where others were asked something else, it may have been
     marks = [
         f"not ranked: {entry.unranked}" if entry.unranked else "",
         f"{unscored} unscored" if (unscored := facts("unscored")) else "",
@@ -157,15 +157,9 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
         f"words of {account}" if (account := facts("stated_by")) and (entry.note or entry.about != About()) else "",
         f"intervals: {made}" if (made := facts("intervals")) else "",
         "data unstated" if facts("data") == "unstated" else "",
-        "questions not stated" if _may_differ(board, entry) else "",
+        "questions not stated" if unstated and any(group.differs for group in others) else "",
     ]
     return [mark for mark in marks if mark]
-
-
-def _may_differ(board: Board, entry: BoardEntry) -> bool:
-    """Whether a row doesn't state what it was asked, where others of its benchmark were asked something else."""
-    others = board.groups[entry.group.benchmark]
-    return entry.facts.get("questions") == "not stated" and any(group.differs for group in others)
 
 
 def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
@@ -224,7 +218,8 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
             cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
         ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
-        body.append(rf"{' & '.join([*ranks, _tex(_brief(entry.model)) + mark, *cells])} \\")
+        brief = entry.model.partition("/")[2] or entry.model  # without who made it
+        body.append(rf"{' & '.join([*ranks, _tex(brief) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
     from reelbench import __version__
 
@@ -258,8 +253,3 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             "",
         ]
     )
-
-
-def _brief(model: str) -> str:
-    """A model's name without who made it."""
-    return model.partition("/")[2] or model

@@ -1,6 +1,5 @@
 """The page as data: runs, what tells them apart, their differences, and every item."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.registry.spec import Mean
+from reelbench.registry.values import as_text
 from reelbench.scoring import comparison, result_files, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
@@ -91,7 +91,12 @@ def document(
         "version": runs[0].result.benchmark.version,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
-        "scored": _scored_columns(spec),
+        # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
+        "scored": {
+            mean.column: (metric.title, metric.unit, mean.scale)
+            for metric in reversed(spec.metrics)
+            if isinstance(mean := metric.aggregate, Mean)
+        },
         "asked": sum("question" in item for item in items),
         "apart": apart,
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
@@ -137,15 +142,6 @@ def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     return found
 
 
-def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
-    """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
-    return {
-        mean.column: (metric.title, metric.unit, mean.scale)
-        for metric in reversed(spec.metrics)
-        if isinstance(mean := metric.aggregate, Mean)
-    }
-
-
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
@@ -170,11 +166,7 @@ def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
     if not names and "model.id" not in apart:
         names = list(apart)
     named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
-    return ", ".join(f"{name} {_text(value)}" for name, value in named if value is not None)
-
-
-def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return ", ".join(f"{name} {as_text(value)}" for name, value in named if value is not None)
 
 
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
@@ -253,7 +245,7 @@ def _items(
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     score = right_answers.score_of(run.spec, sample)
-    raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
+    raw = "" if sample.prediction is None else as_text(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
     answer_text = raw if words is None else words
@@ -275,7 +267,3 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}
     return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
-
-
-def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -71,7 +71,18 @@ def write(
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
     with replaced(out) as aside:
         made = document(runs, aside, pictures, show, only)
-        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
+        models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        text = shell_page(
+            f"{made['benchmarks'][0]['title']}: {models}",
+            page_asset("view.html", "leaderboard.view").rstrip(),
+            style="\n".join(page_asset(name, room).rstrip() for room, name in _STYLES),
+            script=_DATA + "\n".join(page_asset(name, room).rstrip() for room, name in _SCRIPTS),
+            data=site.line_by_line(made),
+            head=page_head(tools=_TOOLS),
+            kind=_KIND,
+            skip="sample",
+        )
+        write_text(aside / PAGE, text)
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
 
@@ -81,21 +92,3 @@ def _is_ours(page: Path) -> bool:
         return False
     with page.open("rb") as file:
         return _MARK in file.read(200)
-
-
-def html(title: str, data: str) -> str:
-    """Return the page; `data` is JSON that is safe in a script."""
-    return shell_page(
-        title,
-        page_asset("view.html", "leaderboard.view").rstrip(),
-        style="\n".join(page_asset(name, room).rstrip() for room, name in _STYLES),
-        script=_DATA + "\n".join(page_asset(name, room).rstrip() for room, name in _SCRIPTS),
-        data=data,
-        head=page_head(tools=_TOOLS),
-        kind=_KIND,
-        skip="sample",
-    )
-
-
-def _title(runs: Sequence[ViewedRun]) -> str:
-    return " and ".join(dict.fromkeys(run.result.model.id for run in runs))

@@ -14,8 +14,6 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
     from reelbench.methods.kept import Keeping
@@ -133,11 +131,6 @@ class QuestionChoice:
     ids: "QuestionIds | None" = None
     earlier: "EarlierResult | None" = None
 
-    @property
-    def anything(self) -> bool:
-        """Whether not simply all are meant."""
-        return self.ids is not None or self.earlier is not None
-
 
 def question_choice(
     *,
@@ -230,10 +223,3 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)
-
-
-def finished(asked: "Coroutine[Any, Any, Any]") -> Any:  # noqa: ANN401 - what the chain returns
-    """Return the result of a chain of calls, in an event loop of its own."""
-    from reelbench.llm import loop
-
-    return loop.run(asked)

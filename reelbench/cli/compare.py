@@ -1,7 +1,6 @@
 """`reelbench compare` and `reelbench judge agree`: two results held against each other, item by item."""
 
-import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
+from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def compare(
     if not as_json:
         for name, values in apart.items():
             if name != "model.id":
-                console.write(f"{name}: a = {_plain(values[0])}, b = {_plain(values[1])}")
+                console.write(f"{name}: a = {as_text(values[0])}, b = {as_text(values[1])}")
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
     if why is not None and not anyway:
         raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
@@ -192,10 +192,6 @@ def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict
     return {"a": len(had[0]), "b": len(had[1]), "common": len(common)}
 
 
-def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
     """Draw both models' primary metric by label (CogME, Figure 3)."""
     from reelbench.pages.figures import radars
@@ -299,11 +295,13 @@ def agree(
         console.note(f"left out: {number_of(report.only_a, 'rating')} by a alone, {report.only_b} by b alone")
 
 
+@dataclass(slots=True)
 class _Read:
-    def __init__(self, result: "Result", samples: "list[Sample]", runs: int = 1) -> None:
-        self.result = result
-        self.samples = samples
-        self.runs = runs
+    """A result and its samples; of several runs of a model their means."""
+
+    result: "Result"
+    samples: "list[Sample]"
+    runs: int = 1
 
     @property
     def name(self) -> str:
@@ -335,7 +333,9 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
 
     Several runs of one model are one result.
     """
-    folders_a, folders_b = _folders(path_a), _folders(path_b)
+    from reelbench.scoring import result_files, runs
+
+    folders_a, folders_b = (runs.grouped(result_files.folders(path), result_files.read) for path in (path_a, path_b))
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
     pairs = [(a, b) for a in folders_a for b in folders_b if _about(a) == _about(b)]
@@ -345,13 +345,6 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
             f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one result of each"
         )
     return _of(pairs[0][0]), _of(pairs[0][1])
-
-
-def _folders(path: Path) -> list[list[Path]]:
-    """Return the folders of each result: of several runs of one model all of theirs."""
-    from reelbench.scoring import result_files, runs
-
-    return runs.grouped(result_files.folders(path), result_files.read)
 
 
 def _about(folders: list[Path]) -> tuple[str, int, str]:

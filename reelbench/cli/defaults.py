@@ -157,8 +157,8 @@ UNTRUSTED = (
 
 def _idle(file: Path, parameter: "_click.Parameter") -> str:
     """Why a file's value doesn't count: it came with the folder and only the user may say it, or a variable is set."""
-    if file.parent == Path() and not getattr(parameter, "kind", Kind.OWN).of_a_folder:
-        return UNTRUSTED
+    if file.parent == Path() and getattr(parameter, "kind", Kind.OWN) in (Kind.ASKED, Kind.PATH, Kind.OWN):
+        return UNTRUSTED  # the folder may be a stranger's clone
     setting = _ENVIRONMENT.get(parameter.name or "")
     return f"{setting.name} is set" if setting is not None and setting.is_set else ""
 

@@ -51,12 +51,10 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
     failed = 0
     for video in _files(videos, split, data):
         try:
-            lines = _describe(video, store, sampling)
+            console.write("\n".join(_describe(video, store, sampling)))
         except InputError as error:
             console.note(str(error))
             failed += 1
-            continue
-        console.write("\n".join(lines))
     if failed:
         raise typer.Exit(1)
 

@@ -39,11 +39,6 @@ class Kind(StrEnum):
     PATH = "path"
     OWN = "the user's own"
 
-    @property
-    def of_a_folder(self) -> bool:
-        """Whether the `reelbench.toml` of a folder, which may be a stranger's clone, may set such options."""
-        return self not in (Kind.ASKED, Kind.PATH, Kind.OWN)
-
 
 def kind_of(annotation: object) -> Kind:
     """What an option decides, by the annotation that declares it; a path is one whatever stands beside it."""

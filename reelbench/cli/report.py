@@ -1,6 +1,5 @@
 """What a scored benchmark prints: a table on stdout, or JSON; what did not fit on stderr."""
 
-import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from reelbench.cli import console
 from reelbench.llm.budget import shown_dates
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of, printable
 from reelbench.registry.files import read_json
+from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,9 +168,9 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         console.show(console.table(f"{spec.id} by {facet}", *columns, rows=rows))
 
 
-def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model or a file gave
+def line_of(value: object, length: int) -> str:
     """Return an input as one line of at most `length` characters: its start and its end, nothing that acts."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = as_text(value)
     # The space between is where a cut falls; an answer stands at the end.
     half = (length - 3) // 2
     head, tail = (" ".join(printable(part).split()) for part in (text[: 4 * length], text[-4 * length :]))

@@ -67,8 +67,8 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    note, earlier = console.noted(quiet=quiet), chosen_questions.earlier
-    options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
+    named, earlier = chosen_questions.ids, chosen_questions.earlier
+    options = Options(judge=judge, note=console.noted(quiet=quiet), bar=console.progress, about=about, earlier=earlier)
     most, thinking = output_limit.max_tokens, output_limit.thinking
     context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
     if output_limit.preset is not None and context.args:
@@ -76,7 +76,8 @@ def run(
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
-    several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
+    parts = named is not None or earlier is not None
+    several.check(translator=bool(llm), parts=parts, processes=processes)
     context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
     beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)

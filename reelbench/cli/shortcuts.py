@@ -1,6 +1,6 @@
 """`reelbench shortcuts`: which questions are answered right without frames, or with one, and how many those are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,6 @@ from reelbench.registry.text_tables import interval, number
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.shortcuts import Shortcuts
-    from reelbench.stats.intervals import Estimate
 
 
 FRAMES_MATTER = "frames matter"
@@ -39,6 +38,7 @@ def show_shortcuts(
     and most runs without frames, and with one, are wrong.
     """
     from reelbench.registry.files import write_jsonl
+    from reelbench.scoring.shortcuts import share_of
 
     by_benchmark = read_shortcuts(runs)
     if write is not None:
@@ -47,7 +47,10 @@ def show_shortcuts(
     shares: dict[str, dict[str, Any]] = {spec.id: {} for spec, _ in by_benchmark}
     rows = []
     for spec, found in by_benchmark:
-        for column, of_runs, questions, share in _shares(found):
+        told = [(name, found.runs[name], len(tallies), found.share(name)) for name, tallies in found.tallies.items()]
+        if matter := found.frames_matter:
+            told.append((FRAMES_MATTER, found.watching, len(matter), share_of(matter, found.videos)))
+        for column, of_runs, questions, share in told:
             shares[spec.id][column] = {"runs": of_runs, "questions": questions, **asdict(share)}
             ends = share.ci95 and [100 * end for end in share.ci95]
             value = None if share.value is None else 100 * share.value
@@ -56,16 +59,6 @@ def show_shortcuts(
         console.write_json(shares)
         return
     console.show(console.table("Questions that most of these runs have right", *columns, rows=rows))
-
-
-def _shares(found: "Shortcuts") -> "Iterator[tuple[str, int, int, Estimate]]":
-    """Yield a benchmark's findings: a name, of how many runs and questions, and the share with its interval."""
-    from reelbench.scoring.shortcuts import share_of
-
-    for column, tallies in found.tallies.items():
-        yield column, found.runs[column], len(tallies), found.share(column)
-    if matter := found.frames_matter:
-        yield FRAMES_MATTER, found.watching, len(matter), share_of(matter, found.videos)
 
 
 def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":

@@ -223,12 +223,16 @@ def sweep(
     ended = _run_each(arguments, output, wanted, options, printed, take=take)
     tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
     if printed.as_json:
-        console.write_json(_document(rows))
+        console.write_json({"schema_version": SCHEMA, "points": rows})
     elif not printed.quiet:
         for table in tables:
             console.show(table)
-    for line in _uneven(rows):
-        options.note(line)
+    for task, points in by_task(rows).items():
+        scored = {row["label"]: row["counts"]["scored"] for row in points}
+        if len(set(scored.values())) > 1:
+            unit = " frames" if "frames" in points[0] else ""
+            shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
+            options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
     options.note(f"written to {output / SWEEP_FILE}; models loaded: {ended.loads}")
     ended.check()
 
@@ -369,15 +373,11 @@ def first_metric(rows: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - a Met
     return next((metric for metric in spec.metrics if metric.name in known), None)
 
 
-def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"schema_version": SCHEMA, "points": rows}
-
-
 def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
     """Write the points, and draw each task's first metric against the setting: all, and the labels of `by` apart."""
     from reelbench.pages.plots import Mark, frames_mark, lines
 
-    write_json(output / SWEEP_FILE, _document(rows))
+    write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": rows})
     for task, points in by_task(rows).items():
         metric = first_metric(points)
         if metric is None:
@@ -426,12 +426,3 @@ def _tables(wanted: Sweep, rows: list[dict[str, Any]]) -> "Iterator[Table]":
             values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
             table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
         yield table
-
-
-def _uneven(rows: list[dict[str, Any]]) -> Iterator[str]:
-    for task, points in by_task(rows).items():
-        scored = {row["label"]: row["counts"]["scored"] for row in points}
-        if len(set(scored.values())) > 1:
-            unit = " frames" if "frames" in points[0] else ""
-            shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
-            yield (f"{task}: the points are not over the same questions: scored are {shown}{unit}")

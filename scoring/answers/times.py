@@ -47,17 +47,12 @@ def words(phrases: str) -> str:
     return "|".join(filter(None, [whole, "|".join(unspaced), "|".join(quotes)]))
 
 
-def _units(name: str, phrases: str, number: str) -> str:
-    return (
-        rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,20}}+)?)(?:{ORDINAL})?[ -]?(?P<{name}_unit{number}>{words(phrases)})"
-    )
-
-
 def moment(number: str) -> str:
     """Return the pattern of a moment, its groups numbered: a clock, hours to seconds with units, or a number."""
     joint = r"[\s,]{0,2}(?:(?:and|y|et|und|e|и|和|dan|और|و|และ)\s)?"
     hours, minutes, seconds = (
-        _units(name, phrases, number) for name, phrases in (("h", HOURS), ("m", MINUTES), ("s", SECONDS))
+        rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,20}}+)?)(?:{ORDINAL})?[ -]?(?P<{name}_unit{number}>{words(phrases)})"
+        for name, phrases in (("h", HOURS), ("m", MINUTES), ("s", SECONDS))
     )
     # Behind a space only where no unit of another's can follow: 1 minute 30 to 2 minutes 10.
     stands = rf"[0-5]?\d(?: (?:{words(TO)}|-) \d{{1,3}} (?:{words(MINUTES)})| ?(?:[.;)\]\n](?!\d)|$))"

@@ -12,7 +12,7 @@ import typer
 
 from reelbench.cli import console, families
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
@@ -351,10 +351,11 @@ def _run_chain(
     run: "Callable[[ChainSetup], Coroutine[Any, Any, dict[str, Any]]]",
 ) -> dict[str, Any]:
     """Run a chain over `total` items by the models of its roles; return its funnel, or its plan."""
+    from reelbench.llm import loop
     from reelbench.studio.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
+        return loop.run(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
 def _report(

@@ -111,4 +111,4 @@ def test_differences_of_a_table_are_in_its_order_either_way_round():
     found.noise[REXTIME] = Noise({}, None, pair, 20)
     differences = site.pairs(found, REXTIME)
     assert differences["cells"] == [[10.0, 0.01, 7.0, 12.0], None, None]
-    assert differences["rows"] == [site.chunk_name(row) for row in found.entries]
+    assert differences["rows"] == [site.file_name(row.key) for row in found.entries]

@@ -176,7 +176,7 @@ def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(a
     questions = [item["question"] for item in data_of(made(tmp_path / "view", run))["items"]]
     assert questions == ["As it was asked then?", *(row["question"] for row in rows[1:])]
     path.unlink()
-    monkeypatch.setattr(loading, "mini_folder", lambda _spec: tmp_path / "nowhere")
+    monkeypatch.setattr(loading.sources, "present", lambda *_: None)
     data = data_of(made(tmp_path / "view", run))
     assert data["asked"] == 0
     assert not any("question" in item for item in data["items"])
