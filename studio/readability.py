@@ -10,6 +10,7 @@ too few on the whole), pyphen 0.18 for 9 in 100 (0.11 too few, more than a schoo
 """
 
 import importlib.util
+import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,7 +102,7 @@ class Parser:
 
 
 def load_parser(model: str | None = None) -> Parser:
-    """Load a spaCy model with a dependency parser, by its name or its folder.
+    """Load a spaCy model with a dependency parser, by its name or the path of its folder, which has a slash.
 
     Without `model`, `REELBENCH_SPACY_MODEL` names it, else it is `en_core_web_sm`.
 
@@ -116,7 +117,7 @@ def load_parser(model: str | None = None) -> Parser:
             f"parse depth is left out: spaCy is not installed; to have it: "
             f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
         )
-    if not Path(model).is_dir() and not _installed(model):
+    if not (os.sep in model and Path(model).is_dir()) and not _installed(model):
         raise ParserUnavailableError(
             f"parse depth is left out: spaCy finds no model {model}; to have it: python -m spacy download {model}"
         )
