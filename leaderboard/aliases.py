@@ -1,6 +1,5 @@
 """Which names are one model's: `aliases.yaml` of the package, and of a store, where it has one."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,14 +56,12 @@ class Aliases:
 def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name: name) -> dict[str, str]:
     """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.
 
-    It is the spelling that most names have, and of two with as many the first by letters.
+    It is the one that is given first, as who comes later re-spells nobody.
     """
-    distinct = set(names)
-    counted = Counter(map(part, distinct))
-    spellings: dict[str, str] = {}
-    for spelling in sorted(counted, key=lambda spelling: (-counted[spelling], spelling)):
-        spellings.setdefault(spelling.casefold(), spelling)
-    return {name: spellings[part(name).casefold()] for name in distinct}
+    given, spellings = list(names), dict[str, str]()
+    for name in given:
+        spellings.setdefault(part(name).casefold(), part(name))
+    return {name: spellings[part(name).casefold()] for name in given}
 
 
 def read(store: Path | None = None) -> Aliases:

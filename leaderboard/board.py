@@ -182,7 +182,7 @@ def ranked_board(
     `known` says which names are one model, by default as the package does; `published_once` what is known of tables
     whose samples are not here; `settings` which tables may stand for their benchmark, by default any.
     """
-    rows = _in_one_spelling(rows)
+    rows = _in_one_spelling(sorted(rows, key=_taken))
     tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
     names = (known or aliases.read()).models(row.model for row in rows)
     models = overall.model_keys(rows, names)
@@ -250,6 +250,13 @@ def ranked_board(
     )
 
 
+def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
+    """What is ours comes first, then what the board took first."""
+    if row.stored is None:
+        return False, None, ""
+    return True, first_filed.when(row.stored.check, row.stored.result.provenance.date), row.key
+
+
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     """Return the rows with one spelling of each judge and organisation: other cases of a name are no other's table."""
     owners = aliases.one_spelling(row.about.organisation or "" for row in rows)
@@ -284,10 +291,14 @@ def _blind(
 
 
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
-    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none."""
+    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none.
+
+    They say something of every row, so the runs are the maintainers' own: who else says that he showed none may have.
+    """
     shown_little: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for row in rows:
-        if row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
+        ours = row.stored is not None and row.stored.check.account is None
+        if ours and row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
             shown_little[row.group].append(row)
     return {
         group: shortcuts(

@@ -28,8 +28,10 @@ RecordT = TypeVar("RecordT", bound=Record)
 class Check(Record):
     """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it.
 
-    `taken` says when this board took it first (null: an earlier version did), `account` who handed it in (null: the
-    board's maintainers), `judged` whether these asked its judge themselves. Only the board says so (`trust.Filing`).
+    `answers_sha256` is over the ids and right answers of its items, by which results that state the same questions are
+    held to each other where nobody here has these. `taken` says when this board took it first (null: an earlier version
+    did), `account` who handed it in (null: the board's maintainers), `judged` whether these asked its judge themselves.
+    Only the board says so (`trust.Filing`).
     """
 
     ids: Ids
@@ -40,6 +42,7 @@ class Check(Record):
     result_sha256: str
     samples_sha256: str
     calibration_sha256: Later[str | None] = None
+    answers_sha256: Later[str | None] = None
     taken: Later[AwareDatetime | None] = None
     account: Later[Name | None] = None
     judged: Later[bool] = False
@@ -119,10 +122,11 @@ def carry_over(old: Check, new: Check) -> Check:
     """Return a new check of the same files, with what only the old one could know."""
     if (old.result_sha256, old.samples_sha256) != (new.result_sha256, new.samples_sha256):
         return new
-    if old.ids == "checked" and new.ids == "unchecked" and old.stated is not None:
-        new = old.model_copy(update={"rejudged": new.rejudged, "calibration_sha256": new.calibration_sha256})
-    calibration = new.calibration_sha256 or old.calibration_sha256
-    return new.model_copy(update={"rejudged": new.rejudged or old.rejudged, "calibration_sha256": calibration})
+    both = {
+        name: getattr(new, name) or getattr(old, name) for name in ("rejudged", "calibration_sha256", "answers_sha256")
+    }
+    known = old.ids == "checked" and new.ids == "unchecked" and old.stated is not None
+    return (old if known else new).model_copy(update=both)
 
 
 def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> Check:

@@ -8,6 +8,7 @@ table and a ranking of its own.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,11 +69,14 @@ class RankingGroup:
 
     @property
     def id(self) -> str:
-        """A name for links and columns, unique to the group."""
+        """A name for links and columns, unique to the group: of other parts with a slash than judges' their digest."""
         start = (self.benchmark, f"v{self.version}", self.split, self.subset)
         how = (self.setting, self.protocol, self.data and f"data {self.data}", *self._apart)
         parts = (*start, self.judge, self.prompts, *how)
-        return "/".join(part for part in parts if part)
+        odd = any("/" in part for part in (*start, self.prompts, *how) if part)
+        odd |= any("/" in judge and not HUB_ID.fullmatch(judge) for judge in (self.judge or "").split(", "))
+        digest = f"~{sha256(repr(parts).encode()).hexdigest()[:12]}" if odd else ""
+        return "/".join(part for part in parts if part) + digest
 
     @property
     def label(self) -> str:
@@ -173,8 +177,9 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     about, note, account = result.model.about or About(), result.provenance.note, stored.check.account
     note = f"as stated by {account}: {note}" if note and account else note
     shown = standing(stored)
-    baseline = result.model.adapter == BASELINE_ADAPTER
-    human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
+    ours = account is None  # floors and people, against which others are read, are the maintainers'
+    baseline = ours and result.model.adapter == BASELINE_ADAPTER
+    human = (ours and result.model.adapter == PEOPLE_ADAPTER) or about.setting == "human"
     trained = spec.id in {name.lower() for name in about.trained_on or ()}
     frames, given = result.settings.frames, result.settings.frames_given
     if len(given) == 1 and not frames.startswith("uniform"):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from reelbench.leaderboard.checks import CHECK_FILE
+from reelbench.leaderboard.checks import CHECK_FILE, Check, read_check
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.registry import discovery
 from reelbench.registry.declaration import scoring_sha256
@@ -34,21 +34,22 @@ class Filed(NamedTuple):
     folder: Path
     benchmark: BenchmarkRecord
     data: Data
+    check: Check
 
     @classmethod
-    def of(cls, key: str, folder: Path, result: Result, taken: datetime | None) -> "Filed":
+    def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
         """Return it of a result."""
-        return cls(_when(taken, result.provenance.date), key, folder, _with_rules(result.benchmark), result.data)
+        taken = when(check, result.provenance.date)
+        return cls(taken, key, folder, _with_rules(result.benchmark), result.data, check)
 
     @classmethod
     def read(cls, folder: Path, store: Path) -> "Filed | None":
         """Return it of a result's folder in a store, whose other fields are not read; None where these can't be."""
         try:
-            found, check = (read_json(folder / name) for name in (result_files.RESULT_FILE, CHECK_FILE))
-            taken = datetime.fromisoformat(check["taken"]) if check.get("taken") else None
+            found, check = read_json(folder / result_files.RESULT_FILE), read_check(folder / CHECK_FILE)
             about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            date, key = _when(taken, found["provenance"]["date"]), folder.relative_to(store).as_posix()
-            return cls(date, key, folder, about, found.get("data", "unstated"))
+            taken, key = when(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            return cls(taken, key, folder, about, found.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
 
@@ -60,15 +61,18 @@ class Filed(NamedTuple):
 
 _BEFORE = datetime.min.replace(tzinfo=UTC)
 """When an earlier version took a result, which didn't say."""
+_LATER = datetime.max.replace(tzinfo=UTC)
+"""When the board will have taken a result that an account hands in."""
 
 
-def _when(taken: datetime | None, date: str) -> tuple[datetime, datetime]:
+def when(check: Check, date: str) -> tuple[datetime, datetime]:
     """Return when a result was taken and its date, as they can be compared; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)
     except ValueError:
-        made = datetime.max.replace(tzinfo=UTC)
-    return taken or _BEFORE, made if made.tzinfo else made.replace(tzinfo=UTC)
+        made = _LATER
+    taken = check.taken or (_BEFORE if check.account is None else _LATER)
+    return taken, made if made.tzinfo else made.replace(tzinfo=UTC)
 
 
 def _with_rules(benchmark: BenchmarkRecord) -> BenchmarkRecord:
@@ -91,7 +95,11 @@ class FirstFiled:
         if settings is not None:
             believed = settings.believed((one.key, one.benchmark) for one in results)
             named = set(settings.benchmarks.values())
-        for one in sorted(results, key=lambda one: (one.key not in named, one.key not in believed, one.taken, one.key)):
+
+        def order(one: Filed) -> tuple[object, ...]:
+            return one.key not in named, one.key not in believed, one.check.ids != "checked", one.taken, one.key
+
+        for one in sorted(results, key=order):
             for name, digest in self._hashes(one):
                 self._first.setdefault((one.table, name), one)
                 self._first.setdefault((one.table, name, digest), one)
@@ -101,13 +109,15 @@ class FirstFiled:
         """Return the difference between a result and the first of its table, in fixed words; or None.
 
         A result that doesn't state what was asked, as older ones, is taken to be like the first; one that this version
-        took is held to the first one's ids and answers, of which it may be a part.
+        took is held to the first one's ids and answers, of which it may be a part where it isn't ranked. So is one that
+        states the hash of questions which nobody has here.
         """
-        said = []
-        if one.benchmark.questions_sha256 is None and one.taken[0] > _BEFORE:
-            first = self._first.get((one.table, "questions_sha256"), one)
-            apart = _asked_apart(first, one, part=True)
-            said += [apart] if apart != _WORDED else []
+        said, asked = [], one.benchmark.questions_sha256
+        if (asked is None or one.check.ids == "unchecked") and one.taken[0] > _BEFORE:
+            first = self._first.get((one.table, "questions_sha256", *([asked] if asked else [])), one)
+            if first.check.answers_sha256 is None or first.check.answers_sha256 != one.check.answers_sha256:
+                apart = _asked_apart(first, one, part=one.check.partial is not None)
+                said += [apart] if apart != _WORDED else []
         for name, digest in self._hashes(one):
             first = self._first.get((one.table, name), one)
             if digest == getattr(first.benchmark, name):
@@ -128,11 +138,14 @@ class FirstFiled:
 
 def _asked_apart(first: Filed, other: Filed, *, part: bool = False) -> str:
     before, now = (
-        {one.id: one.target for one in result_files.read_samples(filed.folder) if one.reason != Reason.MEDIA_MISSING}
+        {
+            one.id: None if one.reason == Reason.MEDIA_MISSING else one.target
+            for one in result_files.read_samples(filed.folder)
+        }
         for filed in (first, other)
     )
     both = before.keys() & now.keys()
-    changed = sum(before[name] != now[name] for name in both)
+    changed = sum(None not in (before[name], now[name]) and before[name] != now[name] for name in both)
     parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
     for number, what in ((0 if part else len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
         parts += [f"{number_of(number, 'question')} {what}"] if number else []

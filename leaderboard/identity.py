@@ -1,7 +1,7 @@
 """Whose result it is: which names are taken, and the folder that a result has in the store.
 
 A model's id is what a reader goes by, so two ids never look alike: what can't be seen, what turns the text around and
-letters that pass for others are refused (as Unicode TR 39, section 5, but stricter: see `_scripts`).
+letters that pass for others are refused (as Unicode TR 39, section 5, but stricter: see `_script`).
 """
 
 import hashlib
@@ -26,12 +26,15 @@ _LONGEST_FOLDER = 80
 # Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-# Scripts that are written together, and with Latin letters (TR 39, "Highly Restrictive").
-_TOGETHER = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
+# Scripts of names, each set of those that are written together; others have twins of Latin letters and digits.
+_SCRIPTS = ({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}, {"CYRILLIC"}, {"GREEK"})
+_JAMO = re.compile("[\u1100-\u11ff\u3131-\u318f]")  # parts of Hangul's syllables: strokes, circles and bars
 # Marks that are written with these alone (ー, 々): elsewhere the first passes for a dash.
 _MARKS = {"KATAKANA-HIRAGANA": {"KATAKANA", "HIRAGANA"}, "IDEOGRAPHIC": {"CJK"}}
-# Small and capital letters of other scripts that look like Latin ones: a word of these alone passes for a Latin word.
-_PASS_FOR_LATIN = frozenset("авеікмнорсԁѕтухԛԝјһӏгпАВЕІКМНОРСЅТУХЈԌԜҮαικνορτυχγηΑΒΕΖΗΙΚΜΝΟΡΤΥΧաոսօցհքզՕՍՏ")
+# What looks like a Latin letter, a digit or a sign: a word of these alone passes for one of ASCII.
+_PASS_FOR_ASCII = frozenset(
+    "авеікмнорсԁѕтухԛԝјһӏгпзбчьАВЕІКМНОРСЅТУХЈԌԜҮЗӀЬαικνορτυχγηΑΒΕΖΗΙΚΜΝΟΡΤΥΧ一丨丶丿口工卜二三十八入ーノニハエロトヘへリり"
+)
 
 
 def problems(result: Result) -> Iterator[str]:
@@ -113,7 +116,7 @@ def _id(field: str, name: str) -> Iterator[str]:
         if letter.isascii() and unicodedata.category(mark).startswith("M"):
             yield f"{field} is {name!r}, in which {letter!r} has a mark (U+{ord(mark):04X}) that it never has"
     for word in re.split(r"[^\w]|_", name):
-        if fault := _scripts(word):
+        if fault := _script(word):
             yield f"{field} is {name!r}, in which {word!r} {fault}"
 
 
@@ -134,21 +137,23 @@ def _unseen(text: str) -> str | None:
     return next((char for char in text if unicodedata.category(char) in _UNSEEN or _BLANK.match(char)), None)
 
 
-def _scripts(word: str) -> str:
+def _script(word: str) -> str:
     """Say what makes a word pass for another, or nothing.
 
-    A word is of one script, or of those that are written together; its Latin letters are A to Z, with marks or without;
-    and it is not made of look-alikes alone.
+    Its letters are A to Z, with marks or without, or of another script or those that are written together; never both,
+    and never look-alikes alone.
     """
     letters = [char for char in unicodedata.normalize("NFD", word) if char.isalpha()]
-    scripts = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
+    odd = [char for char in letters if not char.isascii()]
+    scripts = {unicodedata.name(char, "UNKNOWN").split()[0] for char in odd}
     scripts -= {mark for mark, written_with in _MARKS.items() if scripts & written_with}
-    if len(scripts) > 1 and not scripts <= _TOGETHER:
-        return f"mixes letters of several scripts ({', '.join(sorted(scripts)).lower()})"
-    if odd := next((c for c in letters if not c.isascii() and unicodedata.name(c, "").startswith("LATIN")), None):
-        return f"has the letter {odd!r} (U+{ord(odd):04X}), which passes for another"
-    if letters and all(char in _PASS_FOR_LATIN for char in letters):
-        return "looks like Latin letters and is not"
+    if not odd:
+        return ""
+    if len(odd) < len(letters) or not any(scripts <= together for together in _SCRIPTS):
+        mixed = sorted(scripts | ({"LATIN"} if len(odd) < len(letters) else set()))
+        return f"has {odd[0]!r} (U+{ord(odd[0]):04X}, {', '.join(mixed).lower()}), which passes for another there"
+    if _JAMO.search(word) or all(char in _PASS_FOR_ASCII for char in odd):
+        return "looks like Latin letters or signs and is not"
     return ""
 
 

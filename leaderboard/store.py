@@ -120,7 +120,7 @@ class StoredResult:
     @property
     def filed(self) -> Filed:
         """What decides which others it stands among."""
-        return Filed.of(self.key, self.folder, self.result, self.check.taken)
+        return Filed.of(self.key, self.folder, self.result, self.check)
 
 
 class _Given(NamedTuple):
@@ -255,6 +255,7 @@ def _check_one(given: _Given, known: KnownRows) -> Added:
 
 
 def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: Rejudged | None = None) -> Check:
+    answers = sorted(json.dumps([one.id, one.target], sort_keys=True) for one in verified.samples)
     return Check(
         ids=verified.ids,
         subset=verified.subset,
@@ -264,6 +265,7 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
         result_sha256=hashlib.sha256(document).hexdigest(),
         samples_sha256=str(verified.result.provenance.samples_sha256),
         calibration_sha256=_calibration(folder),
+        answers_sha256=hashlib.sha256("\n".join(answers).encode()).hexdigest(),
     )
 
 
@@ -409,6 +411,9 @@ def _file(
     with replaced(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
+        same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
+        if not same or result_files.as_text(result_files.read(aside)) != written:
+            raise MismatchError(f"{folder}: was changed while it was checked; add it again")
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
@@ -491,6 +496,8 @@ def refusal_of(folder: Path, error: Exception) -> str:
     """Return in a line what is wrong with a result's folder."""
     if isinstance(error, ReelbenchError):
         return str(error) if str(folder) in str(error) else f"{folder}: {error}"
+    if isinstance(error, OSError):
+        return f"{folder}: can't be read, or filed ({first_line(error)}); what was there stays"
     return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
 
 

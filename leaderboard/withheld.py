@@ -115,7 +115,8 @@ def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
         files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]
         for source in [*sorted(files), *(folder / name for name in OWN)]:
             target = store / source.relative_to(folder)
-            if not source.is_file() or source.is_symlink() or source.resolve() == target.resolve():
+            own = source.resolve().is_relative_to(path.resolve())  # and no link to what lies elsewhere
+            if not source.is_file() or source.is_symlink() or not own or source.resolve() == target.resolve():
                 continue
             if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
                 continue

@@ -13,6 +13,7 @@ from reelbench.llm.ask_options import LOCAL, AskOptions
 from reelbench.llm.client import ChatClient, RejectedError
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
+from reelbench.registry import containment
 from reelbench.registry.errors import InputError, first_line, installing
 
 _MAX_TOKENS = 256
@@ -37,7 +38,7 @@ class LocalClient(ChatClient):
             raise InputError(
                 f"{options.option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
             ) from None
-        name = options.model.removeprefix(LOCAL)
+        name = containment.hub_id(options.model.removeprefix(LOCAL), options.option)
         self._torch = torch
         self._options = options
         try:

@@ -19,7 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
-from reelbench.registry import settings
+from reelbench.registry import bounds, settings
 from reelbench.registry.containment import contained
 from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
@@ -167,6 +167,7 @@ def parse(path: Path) -> Block:
 
     from reelbench.registry.yaml_text import LOADER, check
 
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SETTINGS_BYTES)
     text = read_text(path)
     try:
         check(text, str(path), "the file", 1)

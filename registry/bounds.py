@@ -15,6 +15,8 @@ PARTS = 100  # metrics, facets, tasks, columns or splits of a declaration, each
 WORKERS, CONCURRENCY = 256, 4_096  # processes at once, and calls at once of one model
 RESULT_BYTES, SAMPLES_BYTES, SUBMITTED_BYTES = 20_000_000, 2_000_000_000, 200_000_000
 """Size of a `result.json`, of its samples, and of all files of one pull request."""
+SETTINGS_BYTES = 4_000_000
+"""Size of a `benchmark.yaml`, a `reelbench.toml` or another YAML file."""
 
 
 def hold(what: str, number: int, most: int) -> None:

@@ -5,6 +5,7 @@ user allows a folder more by `reelbench check FOLDER --allow-outside DIR` and `r
 home by the folder's resolved path, so that it holds for every command and for a bare lmms-eval.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,6 +39,13 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
         f"{shown} lies outside of {folder} ({there}), and a folder reads only what is in it; put it "
         f"there, or, if you trust who wrote it: reelbench check {folder} --allow-outside {where}"
     )
+
+
+def hub_id(name: str, what: str) -> str:
+    """Return the id of a repository on the Hub; InputError where what lies here by that name would be taken for it."""
+    if re.fullmatch(r"(?!\.{1,2}/)[\w.-]+/[\w.-]+", name) and Path(name).exists():
+        raise InputError(f"{what}: {name} lies in this folder, too, and would be taken for the Hub's; write ./{name}")
+    return name
 
 
 def allowed(folder: Path) -> list[Path]:

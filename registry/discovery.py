@@ -207,9 +207,7 @@ def find(name: str) -> BenchmarkSpec:
 
     A name out of a record is a stranger's word, and is for `get`: it is never opened.
     """
-    if name not in specs() and (os.sep in name or _is_declaration(name)):
-        return opened(name)
-    return get(name)
+    return opened(name) if _is_path(name) else get(name)
 
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
@@ -227,9 +225,14 @@ def knows(name: str) -> bool:
     return name in specs() or find_task(name) is not None or _is_declaration(name)
 
 
+def _is_path(name: str) -> bool:
+    # What is installed comes first: a stranger's folder in which one works may have one of that name.
+    return (os.sep in name or _is_declaration(name)) and name not in specs() and find_task(name) is None
+
+
 def plain_name(name: str) -> str:
     """Return a benchmark's name as it stands, and of a path the id of what lies there."""
-    return find(name).id if os.sep in name or _is_declaration(name) else name
+    return find(name).id if _is_path(name) else name
 
 
 def _is_declaration(name: str) -> bool:

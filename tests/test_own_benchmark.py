@@ -158,3 +158,25 @@ def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbenc
     allowed = reelbench(*words)
     assert (allowed.returncode, allowed.stderr) == (0, "")
     assert reelbench("check", folder).returncode == 0
+
+
+def test_a_folder_that_is_named_like_a_task_is_not_asked_in_its_place(made, reelbench, tmp_path):
+    """In a stranger's folder: what is installed comes first, and the other is named by its path."""
+    (tmp_path / "rextime_mini").symlink_to(made("open"))
+    done = reelbench("review", "page", "rextime_mini", "--output", tmp_path / "page.html", cwd=tmp_path)
+    assert "12 questions" in done.stdout + done.stderr
+    done = reelbench("review", "page", "./rextime_mini", "--output", tmp_path / "own.html", cwd=tmp_path)
+    assert "3 questions" in done.stdout + done.stderr
+
+
+def test_no_words_of_a_folder_act_on_the_terminal_that_shows_them(made, reelbench):
+    folder = made("choice")
+    text = (folder / "benchmark.yaml").read_text(encoding="utf-8")
+    text = re.sub("(?m)^(title|summary|licence):.*\n", "", text)
+    evil = "".join(f'{key}: "\\e]0;pwn\\a\\e[2J\\u202e {key}"\n' for key in ("title", "summary", "licence"))
+    (folder / "benchmark.yaml").write_text(text + evil, encoding="utf-8")
+    for words in (["info", folder], ["list"], ["check", folder], ["info", folder, "--json"]):
+        done = reelbench(*words, env={"REELBENCH_BENCHMARKS": str(folder)})
+        assert done.returncode == 0, done.stderr
+        assert "pwn" in done.stdout or words[0] == "check"
+        assert not set("\x1b\a\u202e") & set(done.stdout + done.stderr)

@@ -26,6 +26,7 @@ from random import Random
 from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tools.attacking import folders as strangers
 from tools.attacking import programs, results
 from tools.verification import attacks
 
@@ -345,7 +346,8 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
             outcome = f"read {first_of(out)}" if out else "refused"
         except InputError:
             outcome = "refused"
-        told["paths out of a benchmark's folder"].count(f"{key}: {path}", outcome)
+        told["paths out of: benchmark.yaml"].count(f"{key}: {path}", outcome)
+    strangers.attack(place, SPEC, benchmark, OUTER[1:6:2], lambda kind: told.setdefault(kind, Kind()))
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
@@ -430,7 +432,7 @@ def main() -> int:
     options = parser.parse_args()
     kinds: dict[str, tuple[str, ...]] = {
         "declarations": (*MUTATIONS, "declarations: order and --workers", "declarations: looks at the honest rows"),
-        "paths": ("paths out of a benchmark's folder",),
+        "paths": ("paths out of: benchmark.yaml",),
         "bounds": ("beyond a bound",),
         "results": (*results.KINDS, results.LOOKS),
         "programs": (),
@@ -444,7 +446,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"), HF_HUB_OFFLINE="1")
-        if {"bounds", "results"} & set(options.only) and "declarations" not in options.only:
+        if {"bounds", "results", "paths"} & set(options.only) and "declarations" not in options.only:
             honest(benchmark(place / "kitchen"), place / "honest")
         parts: dict[str, Callable[[], None]] = {
             "declarations": lambda: declarations(drawn(), place, options.declarations, told),
@@ -458,6 +460,8 @@ def main() -> int:
         }
         for part in options.only:
             parts[part]()
+            sys.stdout.write(f"{part}: done, {sum(len(of.fell) for of in told.values())} fell so far\n")
+            sys.stdout.flush()
     counts = Counter({kind: len(of.fell) for kind, of in told.items()})
     for kind, of in told.items():
         taken = f"{of.marked} marked, {of.no_higher} no higher"

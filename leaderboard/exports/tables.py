@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["markdown", "latex"]
 
+_AFTER_A_MARK = re.compile(r"""((?:[;|]|(?<!^)\t)\s*["']?)([=+@＝＋－＠-])""")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -85,7 +87,8 @@ def as_document(board: Board) -> dict[str, Any]:
 
 def _cell(value: object) -> object:
     if isinstance(value, str):
-        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection.
+        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells at a semicolon.
+        value = _AFTER_A_MARK.sub(r"\1'\2", value)
         return f"'{value}" if value.startswith(_FORMULA) else value
     return "" if value is None else value
 

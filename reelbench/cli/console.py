@@ -4,10 +4,11 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import cut_in_the_middle, printable
 from reelbench.registry.progress import Show, no_show
@@ -25,11 +26,19 @@ _LONGEST = 1990
 """Characters of a line on stderr: it may quote anything."""
 
 
+_ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+
+
+def inert(text: str) -> str:
+    r"""Return a text with each character on which a terminal acts written as its code, as JSON writes it: `\u001b`."""
+    return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def write(text: str) -> None:
-    """Write plain text and a newline to stdout, whatever characters are in it; nothing where stdout is closed."""
+    """Write text and a newline to stdout, whatever anybody put into it; nothing where stdout is closed."""
     if sys.stdout is None:
         return
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass") + b"\n")
+    sys.stdout.buffer.write(inert(text).encode("utf-8", "surrogatepass") + b"\n")
     sys.stdout.flush()
 
 
@@ -55,9 +64,13 @@ def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Tab
     """Return a table of these rows; columns that start with `#` are numbers, set to the right."""
     from rich.table import Table
 
-    made = Table(title=title, box=None, pad_edge=False)
+    class Inert(Table):
+        def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
+            super().add_row(*(inert(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    made = Inert(title=title, box=None, pad_edge=False)
     for column in columns:
-        made.add_column(column.removeprefix("#"), justify="right" if column.startswith("#") else "left")
+        made.add_column(inert(column.removeprefix("#")), justify="right" if column.startswith("#") else "left")
     for row in rows:
         made.add_row(*row)
     return made

@@ -11,6 +11,7 @@ says that it may (`option_groups.Kind`).
     out = "site"                # a path: in the user's file only
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -19,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.families import FAMILIES, family_of
 from reelbench.cli.option_groups import Kind, option_of
-from reelbench.registry import settings
+from reelbench.registry import bounds, settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from typer import _click
 
 NAME = "reelbench.toml"
+_DEEPEST = 5  # tables in each other; no command is so deep
 
 _ENVIRONMENT = {
     "judge": settings.JUDGE,
@@ -93,7 +95,9 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
-                given.setdefault(parameter.name or "", Default(entry.value, file))
+                value = entry.value  # no shell makes `~` the user's home here
+                at_home = isinstance(value, str) and value.startswith("~/")
+                given.setdefault(parameter.name or "", Default(os.path.expanduser(value) if at_home else value, file))  # noqa: PTH111
     return Defaults(given, tuple(untrusted))
 
 
@@ -111,15 +115,16 @@ def entries(file: Path, known: "Known") -> list[Entry]:
     """Return a file's entries, in its order; InputError where it is no TOML, or says what no command takes."""
     import tomllib  # not at every start: most folders have no such file
 
+    bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.SETTINGS_BYTES)
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # of TOML, of characters, of a number with more digits than Python reads
+    except (ValueError, RecursionError) as error:  # of TOML, of characters, of digits, of what is nested too deep
         raise InputError(f"{file}: not valid TOML: {error}") from None
     commands = known()
 
     def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
         for name, value in content.items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
                 yield Entry(table, name, value, _idle(file, _taken(file, table, name, commands)))

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.records import Result
@@ -19,7 +20,22 @@ def named(where: str | None) -> Send:
 
     if find_spec("wandb") is None:
         raise InputError("--log wandb: wandb is not installed; pip install wandb")
+    checked(["--wandb_args"])
     return to_wandb
+
+
+def checked(arguments: list[str]) -> list[str]:
+    """Return lmms-eval's arguments; InputError where they send to wandb, and to whom is said by the working folder.
+
+    That may be a stranger's, and what goes there begins with the user's key.
+    """
+    for path in (Path(name, "settings") for name in ("wandb", ".wandb")):
+        if path.exists() and any(word.startswith("--wandb_args") for word in arguments):
+            raise InputError(
+                f"{path}: wandb takes from this folder's file who gets your key and your numbers; what you want of it "
+                "belongs in ~/.config/wandb/settings or WANDB_BASE_URL, WANDB_ENTITY and WANDB_PROJECT; remove it"
+            )
+    return arguments
 
 
 def to_wandb(result: Result) -> None:

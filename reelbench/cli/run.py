@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reelbench.cli import console, run_options
+from reelbench.cli import console, loggers, run_options
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
 from reelbench.cli.judging import takes_judge
@@ -78,7 +78,7 @@ def run(
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     parts = named is not None or earlier is not None
     several.check(translator=bool(llm), parts=parts, processes=processes)
-    context.args = _seeded(context.args, repeats, chosen_questions, several, processes)
+    context.args = _seeded(loggers.checked(context.args), repeats, chosen_questions, several, processes)
     context.args, folders = process.opened_by_path(context.args)
     beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     by_options = chosen(answering, settings.ANSWERING, Answering.parse)

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import lzma
+import os
 import shutil
 import subprocess
 import tarfile
@@ -15,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from reelbench.registry.credentials import known_secrets
 from reelbench.registry.data import download, hub
 from reelbench.registry.errors import first_line
 from reelbench.registry.files import read_record, write_text
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
+from reelbench.registry.settings import XDG_CONFIG_HOME
 from reelbench.registry.spec import MediaSource
 
 _HEIGHT = 720
@@ -94,10 +97,22 @@ def online_video(source: MediaSource, key: str, command: Sequence[str], verified
         formats = f"b[height<=?{_HEIGHT}][ext=mp4]/{best}b[height<=?{_HEIGHT}]/b/bv*"
         # The folder stays on failure: yt-dlp continues the partial file in it.
         with _incoming(verified.root, url, keep_partial=True) as folder:
-            arguments = ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
+            # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
+            home = Path(XDG_CONFIG_HOME.get()).expanduser()
+            own = [path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()]
+            arguments = ["--ignore-config", *(word for path in own for word in ("--config-locations", str(path)))]
+            arguments += ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
             arguments += ["--format", formats, "--output", str(folder / "video.%(ext)s"), "--", url]
+            secret = {name for name, _ in known_secrets()}
+            environ = {name: value for name, value in os.environ.items() if name not in secret}
             run = subprocess.run(  # noqa: S603 - no shell; the URL stands after `--`
-                [*command, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+                [*command, *arguments],
+                cwd=folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
             )
             files = [file for file in folder.glob("video.*") if file.suffix not in {".part", ".ytdl"}]
             if run.returncode != 0 or len(files) != 1:

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from reelbench.llm.ask_options import THINKING_TOKENS
-from reelbench.registry import decoding, discovery, settings
+from reelbench.registry import containment, decoding, discovery, settings
 from reelbench.registry.benchmark_file import NAME
 from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
@@ -286,6 +287,8 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     for name, why in _REFUSED.items():
         if any(argument == name or argument.startswith(f"{name}=") for argument in arguments):
             raise InputError(f"{name}: {why}")
+    for argument in (option_value(arguments, "--model_args") or "").split(","):
+        containment.hub_id(argument.partition("=")[2], "--model_args")
     arguments = list(arguments)
     output = option_value(arguments, "--output_path")
     if output is None:
@@ -326,8 +329,12 @@ def start(
         raise InputError(f"lmms-eval is not installed; {installing('lmms-eval')}")
     command = [sys.executable, "-m", *module]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
-    # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library.
-    environ = {**os.environ, settings.JUDGE.name: "", "PYTHONSAFEPATH": "1", **environ}
+    # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library. Nor is its
+    # `.env` read, which could say to whom the user's key goes.
+    if Path(".env").exists() and version("python-dotenv") < "1.2":
+        raise InputError(".env: lmms-eval would take its settings from this folder; move it, or python-dotenv>=1.2")
+    here = {"PYTHONSAFEPATH": "1", "PYTHON_DOTENV_DISABLED": "1"}
+    environ = {**os.environ, settings.JUDGE.name: "", **here, **environ}
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 

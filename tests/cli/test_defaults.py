@@ -211,3 +211,13 @@ def test_a_clone_s_file_overwrites_nothing(score_there, tmp_path):
     assert (done.returncode, mine.read_text(encoding="utf-8")) == (0, "key")
     assert "left alone: [score] status-file, [score] output" in done.stderr
     assert result is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["a=" + "[" * 100_000, ".".join("a" * 5000) + "=1", "#" * 5_000_000], ids=["lists", "tables", "long"]
+)
+def test_what_is_nested_too_deep_or_too_long_is_one_line(text, tmp_path, reelbench):
+    (tmp_path / "reelbench.toml").write_text(text)
+    done = reelbench("list", cwd=tmp_path)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr.startswith("reelbench: reelbench.toml: ")

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.cli.loggers import checked
 from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
 from reelbench.scoring import result_files
 from tests.servers.judge import Answer, JudgeServer
 
@@ -193,6 +195,19 @@ def test_wandb_gets_the_results_numbers_and_nobodys_sentences(predictions, tmp_p
     assert logged["config"]["dramaqa_cogme"]["model"]["id"] == "dramaqa_cogme"
     sent = b"".join(file.read_bytes() for file in (tmp_path / "wandb").rglob("*") if file.is_file())
     assert not any(row["question"].encode() in sent for row in locate("dramaqa_cogme", "mini").read())
+
+
+@pytest.mark.parametrize("folder", ["wandb", ".wandb"])
+def test_a_folder_never_says_who_gets_wandbs_key(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["--model", "m", "--wandb_args=project=p"]
+    assert checked(words) == words
+    settings = tmp_path / folder / "settings"
+    settings.parent.mkdir()
+    settings.write_text("[default]\nbase_url = http://127.0.0.1:9\n")
+    with pytest.raises(InputError, match=r"settings: wandb takes from this folder's file who gets your key"):
+        checked(words)
+    assert checked(words[:2]) == words[:2]
 
 
 @pytest.mark.parametrize("where", ["tensorboard", ""])

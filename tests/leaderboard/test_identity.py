@@ -46,11 +46,26 @@ def renamed(tamper, folder, name, revision=None):
         ("org/model\ufe0f", "U+FE0F"),
         ("org/model\u3164", "U+3164"),
         ("org/\ud800", "U+FFFD"),
-        ("org/mo\u0501el", "several scripts"),  # a Cyrillic d
-        ("\u043erg/model", "several scripts"),  # a Cyrillic o
-        ("org/gpt\u30fc4", "several scripts"),  # the mark of a long vowel in Japanese
+        ("org/mo\u0501el", "cyrillic, latin"),  # a Cyrillic d
+        ("\u043erg/model", "cyrillic, latin"),  # a Cyrillic o
+        ("org/gpt\u30fc4", "katakana-hiragana"),  # the mark of a long vowel in Japanese
         ("\u043e\u0440\u0435/model", "looks like Latin letters"),  # all Cyrillic
         ("org/mode\u0131", "passes for another"),  # a dotless i
+        ("qwen/Qwen2\u4e00VL", "cjk, latin"),  # one, for a dash
+        ("acme\u30cehonest", "katakana, latin"),  # no, for a slash
+        ("openai/gpt-\u0417.5", "looks like Latin letters or signs"),  # a Cyrillic z, for a three
+        ("\u04c0\u04c0\u04c0", "looks like Latin letters or signs"),  # palochkas, for III
+        ("\ua4d6\ua4d1\ua4d4-4V", "lisu"),
+        ("\ua4e3\ua4f0\ua4f0\ua4e1\ua4d0\ua4f0\ua4e0\ua4da\ua4e7/random", "lisu"),  # for reelbench
+        ("\u13c0\u13e2\u13a2-4", "cherokee"),
+        ("gpt-4\u02cd1", "modifier"),  # for an underline
+        ("gpt-4\ua4f81", "lisu"),  # for a dot
+        ("acme/honest\u1175", "hangul"),  # part of a syllable, for a bar
+        ("acme/\u1175\u1175", "looks like Latin letters or signs"),
+        ("acme/2\u06401", "arabic"),
+        ("acme/1\u0627", "arabic"),  # turns what stands around it
+        ("\u2c9f\u2ca3", "coptic"),
+        ("\u4e00\u4e00", "looks like Latin letters or signs"),
         ("org/\uff4dodel", "write 'org/model'"),  # full width
         ("org/gpt\u20104", "passes for a sign of ASCII"),  # a hyphen
         ("org/model\u0337", "that it never has"),
@@ -67,7 +82,7 @@ def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tm
     "name",
     [
         *("Qwen/Qwen2.5-VL-7B-Instruct", "gpt-4o-mini-2024-07-18", "Qwen2.5-VL (7B)", "通义千问", "Модель", "café"),
-        *("國語ㄅㄆㄇ", "犬のデータ", "佐々木", "한글GPT"),  # scripts that are written together
+        *("國語ㄅㄆㄇ", "犬のデータ", "佐々木", "한글-GPT", "通义千问2"),  # scripts that are written together
     ],
 )
 def test_names_that_people_give_are_taken(run, tamper, tmp_path, name):

@@ -144,7 +144,7 @@ def test_names_of_one_model_are_one_row():
     made = board.ranked_board(discovery.specs(), rows)
     assert [(model.key, model.rank) for model in made.overall] == [
         (("openai/gpt-5", "2025-08-07", "zero-shot"), 1),
-        (("ORG/model", None, "zero-shot"), 2),
+        (("Org/Model", None, "zero-shot"), 2),
         (("c", None, "zero-shot"), 3),
     ]
 
@@ -168,7 +168,7 @@ def test_a_store_says_what_its_own_models_are_called(tmp_path):
 def test_owners_that_differ_in_case_alone_are_one():
     names = aliases.read().models(["OpenAI/new-model", "Lab/a", "lab/b", "lab/c", "x", "lab"])
     assert names["OpenAI/new-model"] == "openai/new-model"  # as the package spells it
-    assert [names[name] for name in ("Lab/a", "lab/b", "x", "lab")] == ["lab/a", "lab/b", "x", "lab"]
+    assert [names[name] for name in ("Lab/a", "lab/b", "x", "lab")] == ["Lab/a", "Lab/b", "x", "lab"]  # as the first is
 
 
 def test_judges_and_organisations_that_differ_in_case_alone_are_one():
@@ -180,7 +180,7 @@ def test_judges_and_organisations_that_differ_in_case_alone_are_one():
     [group] = made.groups["curve"]
     assert group.judge == "Gemini-2.5"
     assert [made.ranks[row.key] for row in made.entries] == [1, 2]
-    assert {row.about.organisation for row in made.entries} == {"LAB"}
+    assert {row.about.organisation for row in made.entries} == {"Lab"}
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,19 @@ def test_a_panels_judges_give_a_range_of_ranks():
     ]
     found = ranking.over_judges(discovery.get("moviecore"), rows)
     assert {row.model: found.get(row.key) for row in rows} == {"a": (1, 2), "b": (1, 2), "c": (2, 3), "published": None}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"judge": "Qwen/Qwen3-8B", "prompts": "reelbench@1"}, {"judge": "Qwen", "prompts": "Qwen3-8B/reelbench@1"}),
+        ({"subset": "locale ja-JP", "judge": "gpt"}, {"judge": "locale ja-JP/gpt"}),
+        ({"protocol": "label x", "data": "own"}, {"protocol": "label x/data own"}),
+        ({"judge": "a/b/c", "prompts": "p"}, {"judge": "a/b", "prompts": "c/p"}),
+    ],
+)
+def test_two_tables_never_have_one_address(one, other):
+    """Whoever names his judge, prompts or label by another's with a slash in it."""
+    assert RankingGroup("curve", 1, "test", **one).id != RankingGroup("curve", 1, "test", **other).id
+    usual = {"judge": "Qwen/Qwen3-8B", "prompts": "reelbench@1"}
+    assert RankingGroup("curve", 1, "test", **usual).id == "curve/v1/test/Qwen/Qwen3-8B/reelbench@1"

@@ -411,3 +411,23 @@ def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(rext
     site.build(tmp_path / "store", tmp_path / "site")
     for path in (*(tmp_path / "store").rglob("*.json"), *(tmp_path / "site" / "data").rglob("*.js")):
         assert [word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()] == [], path
+
+
+@pytest.mark.parametrize("name", ["result.json", "samples.jsonl"])
+def test_what_changes_while_it_is_checked_is_not_filed(name, rextime_run, tmp_path, monkeypatch):
+    """Its submitter can still write to the folder: numbers that its samples don't give, other answers."""
+    run = rextime_run()
+    verify = store.verify
+
+    def meanwhile(folder, **options):
+        verified = verify(folder, **options)
+        text = (run / name).read_text()
+        other = text.replace('"value": ', '"value": 1') if name == "result.json" else text.replace("A", "B")
+        assert other != text
+        (run / name).write_text(other)
+        return verified
+
+    monkeypatch.setattr(store, "verify", meanwhile)
+    [added] = store.add(run, tmp_path / "store")
+    assert (added.outcome, added.why) == ("refused", f"{run}: was changed while it was checked; add it again")
+    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]

@@ -167,6 +167,100 @@ def test_leaving_out_what_was_asked_or_how_it_is_scored_hides_nothing(kitchens, 
     assert row.group.differs == "36 of 36 answers changed"
 
 
+@pytest.mark.parametrize("hashed", [True, False])
+@pytest.mark.parametrize(
+    ("gold", "of", "why"), [("BCDA", 36, "36 of 36 answers changed"), ("ABCD", 1, "35 questions fewer")]
+)
+def test_the_honest_questions_hash_over_other_answers_takes_no_place(
+    hashed, gold, of, why, *, kitchens, files, tmp_path
+):
+    """Nobody here has the data; a stranger's answers are all right, by his own references or on one question."""
+    honest = kitchens("held/one", "2026-03-02", gold="ABCD", right=30)
+    files(honest)
+    evil = kitchens("evil/one", "2026-03-03", gold=gold, of=of)
+    document, asked = (json.loads((run / "result.json").read_text()) for run in (evil, honest))
+    document["benchmark"]["questions_sha256"] = asked["benchmark"]["questions_sha256"] if hashed else None
+    (evil / "result.json").write_text(json.dumps(document))
+    assert files(evil, "evil").outcome == "added"
+    made = board.make(tmp_path / "store", published=False)
+    apart = {entry.model: entry.group.differs for entry in made.entries}
+    assert apart == {"held/one": None, "evil/one": why}
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert headline_of(tmp_path / "store").startswith("held/one is the only ranked model")
+
+
+def test_what_a_stranger_files_says_nothing_of_other_rows(rextime_run, tamper, files, tmp_path):
+    """A run that he says showed no frames, a floor, people, and names in capitals."""
+
+    def named(organisation, **more):
+        def change(result):
+            result["model"] |= {"about": {"organisation": organisation}} | more.pop("model", {})
+            result["settings"] |= more
+
+        return change
+
+    files(tamper(rextime_run("one", model="Held/one"), result=named("Held", frames="uniform:32")), "held")
+    before = board.make(tmp_path / "store", published=False)
+    blind = named("HELD", frames="none")
+    files(tamper(rextime_run("blind", model="HELD/blind", right=12), result=blind), "evil")
+    for number, adapter in enumerate(("reelbench_baseline", "reelbench_people")):
+        change = named("HELD", model={"adapter": adapter})
+        files(tamper(rextime_run(adapter, model=f"HELD/floor{number}", right=1), result=change), "evil")
+    made = board.make(tmp_path / "store", published=False)
+    [row, same] = [next(one for one in of.entries if one.stored.check.account == "held") for of in (made, before)]
+    assert (made.without_shortcuts, row.about, made.names[row.model]) == ({}, same.about, "Held/one")
+    assert {one.kind for one in made.entries} == {"run"}
+
+
+@pytest.mark.parametrize(
+    ("judge", "settings"),
+    [
+        ("gpt-4o-mini-2", "judges: [gpt-4o-mini]"),  # a name that begins like the named one's
+        ("gpt-4o", "judges: [gpt-4o-mini]"),  # that it begins with
+        ("gpt-4o-mini-2024-07-18", "judges: [gpt-4o-mini]"),  # a dated one
+        ("org/gpt-4o-mini", "judges: [gpt-4o-mini]"),
+        ("zzz", "judges: []"),  # none is named
+    ],
+)
+def test_no_judge_but_a_named_one_takes_the_headline(judge, settings, judged, files, tmp_path):
+    """Five ways to look like the judge that the maintainers name: two runs each, beside one honest run."""
+    path = tmp_path / "store"
+    files(judged("held/one", "gpt-4o-mini", 1))
+    for name in ("evil/m1", "evil/m2"):
+        files(judged(name, judge, 2), "evil")
+    (path / "settings.yaml").write_text(settings + "\n")
+    made = board.make(path, published=False)
+    honest = next(entry for entry in made.entries if entry.model == "held/one").group
+    assert made.main == ({} if settings == "judges: []" else {"curve": honest})
+    assert all(why == "by others' judges" for why in made.listed.values())
+    assert "evil" not in headline_of(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": {"about": {"setting": "fine-tuned", "trained_on": ["rextime"]}}},
+        {"provenance": {"note": "Retracted by its authors.", "url": "https://evil.example.org"}},
+        {"provenance": {"date": "1970-01-01T00:00:00+00:00"}},
+        {"settings": {"label": "leaked"}},
+        {"model": {"revision": "v2", "about": {"organisation": "Evil Corp"}}},
+    ],
+)
+def test_words_of_a_model_are_its_owners(change, rextime_run, tamper, files, tmp_path):
+    """Five ways to hand in words on another's model, in a row of one's own and by the very answers."""
+
+    def put(result):
+        for place, values in change.items():
+            result[place] |= values
+
+    files(rextime_run("first", model="held/one"), "held")
+    before = board.make(tmp_path / "store", published=False).entries
+    for account in ("evil", None):
+        refused = files(tamper(rextime_run(f"by {account}", model="held/one"), result=put), account)
+        assert (refused.outcome, "was filed first by held" in refused.why) == ("refused", True)
+    assert board.make(tmp_path / "store", published=False).entries == before
+
+
 def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kitchens, files, tmp_path):
     path = tmp_path / "store"
     files(kitchens("evil/one", "2026-03-01", gold="BCDA"), "evil")
@@ -188,7 +282,7 @@ def kitchens(tmp_path, monkeypatch):
     import reelbench
     from reelbench.registry import discovery
 
-    def run(model, date, gold):
+    def run(model, date, gold, right=36, of=36):
         folder = tmp_path / "kitchen"
         folder.mkdir()
         (folder / "benchmark.yaml").write_text(
@@ -204,12 +298,14 @@ def kitchens(tmp_path, monkeypatch):
                 "choices": choices,
                 "gold": gold[n % 4],
             }
-            for n in range(36)
+            for n in range(of)
         ]
         (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         monkeypatch.setattr(discovery, "_registry", None)
         scored = reelbench.score(
-            str(folder), [{"id": row["qid"], "prediction": row["gold"]} for row in rows], model=model
+            str(folder),
+            [{"id": row["qid"], "prediction": row["gold"] if n < right else "none"} for n, row in enumerate(rows)],
+            model=model,
         )
         out = tmp_path / "runs" / model
         scored.save(out)

@@ -199,6 +199,7 @@ def test_any_finish_reason_can_be_kept_and_none_holds_the_key(finish, reelbench_
         Answer(raw=b'{"a": "' + b"x" * MAX_BYTES + b'"}'),
         Answer(status=500, raw=b"x" * (MAX_BYTES + 1)),
         Answer(raw=gzip.compress(b" " * 300_000_000, 1), headers={"Content-Encoding": "gzip"}),
+        Answer(raw=gzip.compress(b"{") + bytes(10_000_000), headers={"Content-Encoding": "gzip"}),
         Answer(raw=zlib.compress(b" " * 300_000_000, 1), headers={"Content-Encoding": "deflate"}),
     ],
 )

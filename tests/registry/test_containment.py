@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
+from reelbench.tasks.lmms import process
 from reelbench.tasks.prompting import prompt_of
 
 ROW = {"n": "1", "clip": "film", "q": "Why?", "a": "so"}
@@ -200,3 +202,28 @@ def test_a_snapshot_of_the_hub_has_links_to_its_own_files(tmp_path):
     spec = discovery.opened(folder)
     (row,) = locate(spec.id, "test", fetch=False).read()
     assert prompt_of(spec, row) == "Say it: Why?"
+
+
+def test_a_folder_here_is_never_taken_for_the_hubs_repository(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert containment.hub_id("org/model", "--llm") == "org/model"
+    (tmp_path / "org" / "model").mkdir(parents=True)
+    for name in ("./org/model", str(tmp_path / "org" / "model"), "org/other", "model"):
+        assert containment.hub_id(name, "--llm") == name
+    with pytest.raises(InputError, match=r"--llm: org/model lies in this folder, too, .* write \./org/model"):
+        containment.hub_id("org/model", "--llm")
+    with pytest.raises(InputError, match=r"--model_args: org/model lies in this folder"):
+        process.with_logging(["--model", "hf", "--model_args", "a=1,pretrained=org/model"])
+
+
+def test_what_lmms_eval_reads_of_the_folder_one_stands_in_decides_nothing(tmp_path, monkeypatch):
+    """A stranger's `.env` would say to whom the user's key goes."""
+    pytest.importorskip("lmms_eval")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9/v1\n")
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    told = "import dotenv, os; dotenv.load_dotenv('.env'); print(os.environ.get('OPENAI_API_BASE'))"
+    with process.start(["timeit", "-n1", "-r1", told], {}, stdout=subprocess.PIPE) as running:
+        said = running.communicate()[0]
+    assert running.returncode == 0
+    assert said.startswith(b"None\n")

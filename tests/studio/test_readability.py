@@ -118,6 +118,14 @@ def test_the_environment_names_the_model(parser_folder, monkeypatch):
     assert load_parser().language == "en"
 
 
+def test_a_folder_named_like_a_model_is_not_taken_for_it(parser_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "no_such_model_sm").symlink_to(parser_folder)
+    with pytest.raises(ParserUnavailableError, match="finds no model no_such_model_sm"):
+        load_parser("no_such_model_sm")
+    assert load_parser("./no_such_model_sm").language == "en"
+
+
 def test_a_missing_model_gives_the_command_that_installs_it():
     pytest.importorskip("spacy")
     with pytest.raises(ParserUnavailableError, match="python -m spacy download no_such_model_sm"):

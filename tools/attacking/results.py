@@ -268,9 +268,8 @@ def _changes(before: Board, made: Board, row: BoardEntry | None = None, said: Se
         if places[1] is not None and places[0] != places[1] + ahead:
             yield f"{one.model} went from place {places[1]} to {places[0]}"
     was, is_ = told(before), told(made)
-    names = {one.key: one.model for one in before.entries}
     for pair in was:
-        ways = [f"{names[a]} and {names[b]} " for a, b in (pair, pair[::-1])]
+        ways = [f"{a} and {b} " for a, b in (pair, pair[::-1])]
         if (was[pair] != is_[pair]) != any(line.startswith(way) for line in said for way in ways):
             yield f"{ways[0]}are told otherwise, and check says another thing"
 

@@ -78,6 +78,12 @@ def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
     assert document["rows"][0]["letters"] == 3
 
 
+@pytest.mark.parametrize("mark", [";", "; ", ';"', "|", "a;\t'"])
+def test_no_part_of_a_cell_is_a_formula_where_cells_part_at_semicolons(mark):
+    [row] = rows_of(tables.as_csv(made(f"x{mark}=HYPERLINK(A1)"), "rextime"))
+    assert row["model"] == f"x{mark}'=HYPERLINK(A1)"
+
+
 def test_no_cell_of_the_csv_is_a_formula():
     found = rows_of(tables.as_csv(made(*HOSTILE), "rextime"))
     assert [row["model"].removeprefix("'") for row in found] == HOSTILE

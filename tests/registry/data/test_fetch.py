@@ -383,6 +383,27 @@ def test_a_video_behind_an_address_comes_through_yt_dlp(server, spec, tmp_path):
     assert "404" in reason
 
 
+def test_a_folders_own_settings_of_yt_dlp_are_not_read(server, spec, tmp_path, monkeypatch):
+    """In a stranger's folder they would run code of his, with the user's keys in its environment."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "yt-dlp.conf").write_text(f"--exec before_dl:'env > {tmp_path / 'env'}; true'\n")
+    monkeypatch.chdir(clone)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    server.put("/-abc_DEF123.mp4", clip(tmp_path))
+    server.files["/-abc_DEF123.mp4"].headers["Content-Type"] = "video/mp4"
+    spec = with_media(spec, online(server))
+    assert "-abc_DEF123" in fetch.run(fetch.plan(spec, "test", wanted=["-abc_DEF123"])).done
+    assert not (tmp_path / "env").exists()
+    (root(spec) / "-abc_DEF123.mp4").unlink()
+    (tmp_path / "config").mkdir()
+    (clone / "yt-dlp.conf").rename(tmp_path / "config" / "yt-dlp.conf")
+    fetch.run(fetch.plan(spec, "test", wanted=["-abc_DEF123"]))
+    assert "PATH=" in (tmp_path / "env").read_text()
+    assert "sk-0123456789" not in (tmp_path / "env").read_text()
+
+
 def test_without_yt_dlp_the_reason_says_how_to_get_it(server, spec, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.executable", "/nowhere/python")
