@@ -1,6 +1,5 @@
 """What a card says in numbers: counted from a split's normalised rows, never typed."""
 
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +19,6 @@ class Distribution:
     title: str
     unit: str
     values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Arithmetic mean."""
-        return statistics.fmean(self.values)
-
-    @property
-    def median(self) -> float:
-        """Median."""
-        return statistics.median(self.values)
 
 
 @dataclass(frozen=True)

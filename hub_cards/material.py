@@ -66,11 +66,6 @@ class Material:
         return any(split.counted and split.counted.data == "own" for split in self.splits)
 
     @property
-    def counted_splits(self) -> tuple[str, ...]:
-        """The splits of `data_splits` whose rows are at hand."""
-        return tuple(split.name for split in self.splits if split.counted and split.name in self.data_splits)
-
-    @property
     def languages_counted(self) -> bool:
         """Whether all splits were counted, so that no language can be missing."""
         return all(split.counted for split in self.splits)

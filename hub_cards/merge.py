@@ -46,7 +46,10 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     block, rest = split_front_matter(text)
     _refuse_another_card(card, rest, where)
     notes: list[str] = []
-    metadata = _metadata(card.metadata, block or "", where, notes)
+    theirs = read_front_matter(block or "", where)
+    values = {key: _value(key, value, theirs.get(key), notes, where) for key, value in card.metadata.items()}
+    new = {key: value for key, value in values.items() if value != theirs.get(key)}
+    metadata = changed_front_matter(block or "", new, where)
     body = _body(card.sections, rest, where, notes)
     whole = f"---\n{metadata}---\n{body if block is not None else chr(10) + body.lstrip(chr(10))}"
     return Merged(whole.replace("\n", "\r\n") if crlf else whole, tuple(notes))
@@ -177,16 +180,6 @@ def _renewed(section: _Placed, text: str, wanted: Mapping[str, Section], where: 
 
 
 # --- metadata ------------------------------------------------------------------------------------------------------
-
-
-def _metadata(ours: dict[str, Any], block: str, where: str, notes: list[str]) -> str:
-    theirs = read_front_matter(block, where)
-    new: dict[str, Any] = {}
-    for key, value in ours.items():
-        merged = _value(key, value, theirs.get(key), notes, where)
-        if merged != theirs.get(key):
-            new[key] = merged
-    return changed_front_matter(block, new, where)
 
 
 def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:

@@ -25,6 +25,10 @@ def card_metadata(material: Material) -> dict[str, Any]:
         # The Hub wants a name and an address for a licence that is none of its list.
         name = f"{spec.id.replace('_', '-')}-agreement"
         licence_details = {"license_name": name, "license_link": (forms or [spec.homepage])[0]}
+    files = [{"split": split, "path": data_path(split)} for split in material.data_splits]
+    if material.own_rows:
+        counted = {split.name for split in material.splits if split.counted}
+        files = [file for file in files if file["split"] in counted]
     metadata: dict[str, Any] = {
         "pretty_name": spec.title,
         "license": spec.license,
@@ -38,7 +42,7 @@ def card_metadata(material: Material) -> dict[str, Any]:
         "source_datasets": list(declared.source_datasets),
         "size_categories": _size(material),
         "tags": ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench", *declared.tags, *arxiv],
-        "configs": _configs(material) if material.data_splits else None,
+        "configs": [{"config_name": material.config, "data_files": files}] if material.data_splits else None,
     }
     metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
     return {key: value for key, value in metadata.items() if value}
@@ -49,12 +53,6 @@ def own_metadata(material: Material, title: str) -> dict[str, Any]:
     whole = card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
     kept = ("pretty_name", "language", "size_categories", "tags", "configs")
     return {key: whole[key] for key in kept if key in whole}
-
-
-def _configs(material: Material) -> list[dict[str, Any]]:
-    splits = material.counted_splits if material.own_rows else material.data_splits
-    files = [{"split": split, "path": data_path(split)} for split in splits]
-    return [{"config_name": material.config, "data_files": files}]
 
 
 def _size(material: Material) -> list[str]:

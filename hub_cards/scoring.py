@@ -105,24 +105,13 @@ def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sourc
     for row in group:
         for name, value in row.metrics.items():
             decimals[row.cite, name] = max(decimals.get((row.cite, name), 0), len(f"{value:g}".partition(".")[2]))
-    return table(
-        ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"],
-        [
-            [
-                f"{row.model} ({row.label})" if row.label else row.model,
-                row.setting,
-                *(
-                    f"{row.metrics[name]:.{decimals[row.cite, name]}f}" if name in row.metrics else "–"
-                    for name in names
-                ),
-                row.frames or "",
-                sources.number(_source(row)),
-            ]
-            for row in group
-        ],
-    )
-
-
-def _source(row: PublishedResult) -> str:
-    told = row.cite + ("" if row.verified == "V" else " (from a third party, not seen in the source)")
-    return f"{told}. {row.note}" if row.note else told
+    lines = []
+    for row in group:
+        numbers = (
+            f"{row.metrics[name]:.{decimals[row.cite, name]}f}" if name in row.metrics else "–" for name in names
+        )
+        told = row.cite + ("" if row.verified == "V" else " (from a third party, not seen in the source)")
+        source = sources.number(f"{told}. {row.note}" if row.note else told)
+        model = f"{row.model} ({row.label})" if row.label else row.model
+        lines.append([model, row.setting, *numbers, row.frames or "", source])
+    return table(["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"], lines)

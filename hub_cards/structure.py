@@ -2,9 +2,10 @@
 
 import json
 import re
+from statistics import fmean, median
 
 from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
-from reelbench.hub_cards.material import Material, SplitMaterial
+from reelbench.hub_cards.material import Material
 from reelbench.pages import plots
 from reelbench.pages.markdown import code, count, inert, plain, table
 from reelbench.registry import rows
@@ -29,23 +30,20 @@ def schema(material: Material) -> str:
 
 def splits(material: Material) -> str:
     """Splits with their sizes, where the counts are from, and the languages."""
-    made = table(
-        ["Split", "#Questions", "#Videos", "Answers", "Counts"],
-        [
-            [
-                f"`{split.name}`" + (" (default)" if split.name == material.spec.default_split else ""),
-                count(split.counted.statistics.rows if split.counted else split.declared.rows),
-                count(split.counted.statistics.videos if split.counted else split.declared.videos),
-                "hidden, scored by the owners' server"
-                if split.declared.hidden_answers
-                else "kept by their makers"
-                if split.declared.answers_kept
-                else "public",
-                _origin(split),
-            ]
-            for split in material.splits
-        ],
-    )
+    lines = []
+    for split in material.splits:
+        declared, counted = split.declared, split.counted and split.counted.statistics
+        answers = "kept by their makers" if declared.answers_kept else "public"
+        if declared.hidden_answers:
+            answers = "hidden, scored by the owners' server"
+        origin = "counted"
+        if not counted:
+            origin = "not stated" if declared.rows is None and declared.videos is None else "as published"
+            origin += f" ({declared.cite})" if declared.cite else ""
+        default = " (default)" if split.name == material.spec.default_split else ""
+        sizes = counted or declared
+        lines.append([f"`{split.name}`{default}", count(sizes.rows), count(sizes.videos), answers, origin])
+    made = table(["Split", "#Questions", "#Videos", "Answers", "Counts"], lines)
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
     known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
     languages = f"Languages ({len(material.languages)}, {known}): {tags}."
@@ -64,21 +62,24 @@ def splits(material: Material) -> str:
     return "\n\n".join([made, *differences, languages])
 
 
-def _origin(split: SplitMaterial) -> str:
-    declared = split.declared
-    if split.counted:
-        return "counted"
-    told = "not stated" if declared.rows is None and declared.videos is None else "as published"
-    return f"{told} ({declared.cite})" if declared.cite else told
-
-
 def statistics(material: Material) -> tuple[str, dict[str, str]]:
     """A table and a plot per quantity and facet: the text, and the plots by path."""
     counted = {split.name: split.counted.statistics for split in material.splits if split.counted}
     if not counted:
         command = f"`reelbench cards render {material.spec.id} --data PATH`"
         return f"Not counted: the data was not at hand when this card was rendered. {command} counts it.", {}
-    figures = _Figures()
+    parts: list[str] = []
+    drawn: dict[str, str] = {}
+
+    def add(title: str, note: str, made: str, plot: str | None) -> None:
+        picture = ""
+        if plot is not None:
+            name = re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
+            path = f"{PLOTS}/{name}.svg"
+            drawn[path] = plot
+            picture = f"![{title}, drawn]({path})"
+        parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))
+
     sizes = {
         "questions": {name: float(size.rows) for name, size in counted.items()},
         "videos": {name: float(size.videos) for name, size in counted.items()},
@@ -87,7 +88,7 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         ["Split", "#Questions", "#With a public answer", "#Videos"],
         [[f"`{name}`", count(size.rows), count(size.answered), count(size.videos)] for name, size in counted.items()],
     )
-    figures.add("Questions and videos", "", made, plots.bars("Questions and videos", sizes, counts=True))
+    add("Questions and videos", "", made, plots.bars("Questions and videos", sizes, counts=True))
     quantities: dict[str, dict[str, Distribution]] = {}
     facets: dict[str, dict[str, LabelCounts]] = {}
     for name, split in counted.items():
@@ -105,8 +106,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
                 [
                     f"`{name}`",
                     f"{len(counts.values):,}",
-                    f"{counts.mean:,.1f}",
-                    f"{counts.median:,.1f}",
+                    f"{fmean(counts.values):,.1f}",
+                    f"{median(counts.values):,.1f}",
                     plain(counts.values[0]),
                     plain(counts.values[-1]),
                     counts.unit,
@@ -114,38 +115,21 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
                 for name, counts in series.items()
             ],
         )
-        figures.add(title, "", made, plot)
+        add(title, "", made, plot)
     for title, by_split in facets.items():
-        made, shares = _facet(by_split)
+        note, made, shares = _facet(by_split)
         rows = {name: counts.rows for name, counts in by_split.items()}
-        figures.add(title, _facet_note(by_split), made, plots.bars(title, shares, n=rows))
+        add(title, note, made, plots.bars(title, shares, n=rows))
     unheld = [facet for facet in material.spec.facets if not (facet.in_rows or facet.made_of)]
     elsewhere = [facet for facet in unheld if facet_title(facet) not in facets]
     if elsewhere:
         names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
-        note = f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them."
-        figures.parts.append(note)
-    return "\n\n".join(figures.parts), figures.plots
+        parts.append(f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them.")
+    return "\n\n".join(parts), drawn
 
 
-class _Figures:
-    """The parts of the section, each with a heading, a table and, where there is something to see, a plot."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.plots: dict[str, str] = {}
-
-    def add(self, title: str, note: str, made: str, plot: str | None) -> None:
-        picture = ""
-        if plot is not None:
-            name = re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
-            path = f"{PLOTS}/{name}.svg"
-            self.plots[path] = plot
-            picture = f"![{title}, drawn]({path})"
-        self.parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))
-
-
-def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, float]]]:
+def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, str, dict[str, dict[str, float]]]:
+    """Return what is to be known of a facet's labels, their table, and their shares by split."""
     labels = list(dict.fromkeys(label for counts in by_split.values() for label in counts.counts))
     if len(labels) > MOST_LABELS:
         total = {label: sum(counts.counts.get(label, 0) for counts in by_split.values()) for label in labels}
@@ -163,10 +147,6 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, f
         name: {label: 100 * counts.counts.get(label, 0) / counts.rows for label in shown}
         for name, counts in by_split.items()
     }
-    return table(["Label", *heads], lines), shares
-
-
-def _facet_note(by_split: dict[str, LabelCounts]) -> str:
     notes = [next(iter(by_split.values())).note, "Questions with the label, and their share of the split's questions."]
     if any(sum(counts.counts.values()) > counts.labelled for counts in by_split.values()):
         notes.append("A question may have several labels.")
@@ -177,4 +157,4 @@ def _facet_note(by_split: dict[str, LabelCounts]) -> str:
     ]
     if bare:
         notes.append(f"Without a label: {', '.join(bare)}.")
-    return " ".join(notes)
+    return " ".join(notes), table(["Label", *heads], lines), shares

@@ -90,23 +90,19 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
         files = {split: f"rows_{split}.json" for split in dict.fromkeys([*shares.shares, *places.values()])}
         for split, file in files.items():
             write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])
-    name = _free_id(folder)
+    # The folder's name, unless an installed benchmark or task has it.
+    name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
+    name = name if re.match(r"[a-z]", name) else f"made_{name}".rstrip("_")
+    here = str((folder / benchmark_file.NAME).resolve())
+    taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
+    taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
+    name = f"made_{name}" if name in taken else name
     write_text(folder / benchmark_file.NAME, _declaration(made, name, files, entries))
     if media is not None:
         containment.allow(folder, media)
     per_video = Counter(entry[video] for entry in entries)
     write_text(folder / datasheet_form.FILE, _datasheet(made, funnel, len(entries), len(per_video), files))
     return name
-
-
-def _free_id(folder: Path) -> str:
-    """Return an id after the folder's name that no installed benchmark or task has."""
-    name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
-    name = name if re.match(r"[a-z]", name) else f"made_{name}".rstrip("_")
-    here = str((folder / benchmark_file.NAME).resolve())
-    taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
-    taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
-    return f"made_{name}" if name in taken else name
 
 
 _MOMENT = "id: qid, video: vid, question: question, span: span, category: category"

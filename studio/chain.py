@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
@@ -70,12 +71,10 @@ class ChainPrompts(PromptFiles):
     def __init__(self, chain: str, folder: Path | None = None) -> None:
         """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
         super().__init__(resources.files("reelbench.studio") / "prompts" / chain, folder)
-        self._roles: tuple[Role, ...] = ()
 
+    @cached_property
     def roles(self) -> tuple[Role, ...]:
-        """Return the chain's roles in order; InputError names what is wrong in their file."""
-        if self._roles:
-            return self._roles
+        """The chain's roles in order; InputError names what is wrong in their file."""
         where = self.place(ROLES)
         try:
             roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
@@ -88,7 +87,6 @@ class ChainPrompts(PromptFiles):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
         for role in roles:
             self.text(role.prompt)
-        self._roles = roles
         return roles
 
 
@@ -299,10 +297,13 @@ class Chain:
     ) -> dict[str, Any]:
         """Write what was asked (`trace.jsonl`) and what it came to (`funnel.json`, `funnel.svg`); return the latter.
 
+        Of a plan nothing is written, and the plan is returned.
+
         `thresholds` say where what is kept was parted from the rest, `settings` how it was made; `until` is the stage
         that the chain is stopped after, with the `lines` of its file; `more` are other fields of the funnel.
         """
-        assert self._out is not None  # noqa: S101 - a plan writes nothing
+        if self._out is None:
+            return self.plan()
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
         trace = self._out / "trace.jsonl"

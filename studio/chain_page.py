@@ -201,19 +201,15 @@ def _said(values: Mapping[Any, Any]) -> dict[str, list[Any]]:
     spans, pairs, facts = [], [], []
     for name, value in values.items():
         span = values.get(f"{name}_timestamp")
+        ends = [end for end in span if isinstance(end, int | float)] if is_array(span) else []
         fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
         if {"question", "answer"} <= fields.keys():
             pairs.append((str(fields["question"]), str(fields["answer"])))
-        elif is_array(span) and _is_span(span):
-            spans.append((f"{_spaced(str(name))}: {value}", list(span)))
+        elif is_array(span) and len(span) == len(ends) == 2 and 0 <= ends[0] <= ends[1] < math.inf:  # noqa: PLR2004
+            spans.append((f"{_spaced(str(name))}: {value}", ends))
         elif not isinstance(value, dict | list):
             facts.append((_spaced(str(name)), str(value)))
     return {"spans": spans, "pairs": pairs, "facts": facts}
-
-
-def _is_span(ends: Sequence[object]) -> bool:
-    numbers = [end for end in ends if isinstance(end, int | float)]
-    return len(ends) == len(numbers) == 2 and 0 <= numbers[0] <= numbers[1] < math.inf  # noqa: PLR2004
 
 
 def _spaced(name: str) -> str:

@@ -23,13 +23,7 @@ from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
-from reelbench.studio.discussion_files import (
-    QUESTION_KEYS,
-    DiscussionVideo,
-    SpokenWord,
-    WrittenQuestion,
-    annotations,
-)
+from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.question_sets import SIDES, Levels, comparison
@@ -114,7 +108,7 @@ class Discussion:
         self.prompts = prompts
         self.options = options
         self.gates = gates
-        self.roles = prompts.roles()
+        self.roles = prompts.roles
         self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
         if len(self.roles) < 2:  # noqa: PLR2004
             raise InputError(
@@ -164,10 +158,21 @@ class Discussion:
 
     async def _take(self, chain: Chain, pictures: VideoFrames, talk: "Talk", turn: _Turn) -> None:
         """Take one turn: its words join the talk's."""
+        name = talk.case.item.name
         if turn.role is None:
-            talk.context = talk.context or await self._context(chain, pictures, talk.case)
+            if talk.context:
+                return
+            shown = await pictures.attachments({"id": name, "video": name})
+            answers = []
+            for question in self.context_questions:
+                messages = self.prompts.messages("context.txt", (), shown, question=question, view=pictures.view)
+                stand_in = " ".join(["word"] * 100)
+                answers.append(
+                    await chain.ask(talk.case, CONTEXT, messages, _text, stand_in=stand_in, video=name, round=0)
+                )
+            talk.context = answers
         elif talk.context is None:
-            raise InputError(f"--from: {talk.case.item.name} has no context, which a discussion goes on from")
+            raise InputError(f"--from: {name} has no context, which a discussion goes on from")
         elif turn.role is self.roles[0]:
             await self._write(chain, talk, turn)
         else:
@@ -176,20 +181,11 @@ class Discussion:
                 turn.role.name,
                 self._messages(turn.role, talk),
                 _text,
-                stand_in=_STAND_IN_REVIEW,
-                video=talk.case.item.name,
+                stand_in=" ".join(["word"] * 250),
+                video=name,
                 round=turn.round,
             )
             talk.words.append(SpokenWord(role=turn.role.name, round=turn.round, text=text))
-
-    async def _context(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> list[str]:
-        about = {"video": case.item.name, "round": 0}
-        shown = await pictures.attachments({"id": case.item.name, "video": case.item.name})
-        answers = []
-        for question in self.context_questions:
-            messages = self.prompts.messages("context.txt", (), shown, question=question, view=pictures.view)
-            answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
-        return answers
 
     async def _write(self, chain: Chain, talk: "Talk", turn: _Turn) -> None:
         expert, count = self.roles[0], self.options.questions
@@ -391,13 +387,11 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
     return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
 
 
-# About as long as MovieCORE's own: 20 words a question, 71 an answer.
-_STAND_IN_CONTEXT = " ".join(["word"] * 100)
-_STAND_IN_REVIEW = " ".join(["word"] * 250)
-
-
 def _stand_in_questions(count: int, number: int) -> str:
-    """Return questions whose texts all differ, also between rounds, as a model's do: each is classified by itself."""
+    """Return questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
+
+    They are about as long as MovieCORE's own: 20 words a question, 71 an answer.
+    """
     text = " ".join(["word"] * 90)
     pairs = [
         {
@@ -441,10 +435,17 @@ async def run(
         if options.start_after is None:  # later stages show no frames
             settings["frames"] = pictures.sampling.stated
         if options.until is not None:
-            if out is None:
-                return chain.plan()
             return chain.write({}, settings, until=options.until, lines=(talk.document() for talk in talks))
-        made = await _passed(chain, discussion, talks)
+        made = [discussion.outcome(talk) for talk in talks]
+        for talk, result in zip(talks, made, strict=True):
+            if result.last is not None:
+                funnel.count("questions", len(result.last) + talk.dropped.total(), talk.dropped)
+        if (gates := discussion.gates) is not None:  # what they drop goes
+            passed = await gates.passed(chain, [asked for result in made for asked in discussion.finished(result)])
+            for place, result in enumerate(made):
+                if result.last is not None:
+                    kept = [asked for asked in result.last if _id_of(result, asked) in passed]
+                    made[place] = replace(result, last=kept)
         whole = [result for result in made if result.last is not None]
         verdicts, levels = await _compared(chain, discussion, whole)
         if out is None:
@@ -460,23 +461,6 @@ async def run(
         compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
         write_json(out / "comparison.json", compared)
         return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
-
-
-async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> list[Discussed]:
-    """Return the outcomes of all talks, without the questions that the gates drop."""
-    made = [discussion.outcome(talk) for talk in talks]
-    for talk, result in zip(talks, made, strict=True):
-        if result.last is not None:
-            chain.funnel.count("questions", len(result.last) + talk.dropped.total(), talk.dropped)
-    if discussion.gates is None:
-        return made
-    passed = await discussion.gates.passed(chain, [asked for result in made for asked in discussion.finished(result)])
-    return [
-        result
-        if result.last is None
-        else replace(result, last=[asked for asked in result.last if _id_of(result, asked) in passed])
-        for result in made
-    ]
 
 
 async def _compared(

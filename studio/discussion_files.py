@@ -99,7 +99,17 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     Raises:
         InputError: Names the file, the entry and the field that is wrong.
     """
-    document = _folder(path) if path.is_dir() else read_json_or_jsonl(path)
+    if path.is_dir():
+        document = []
+        for file in sorted(path.rglob("*.json"), key=lambda file: (len(file.stem), file.stem)):
+            entry = read_json(file)
+            if not isinstance(entry, dict) or "global" not in entry:
+                raise InputError(
+                    f'{file}: has no "global"; a folder of videos holds MovieChat\'s annotations and no others'
+                )
+            document.append({"video": file.stem, **entry})  # without `info` a file is called after its video
+    else:
+        document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "global" in document:
         document = {"video": path.stem, **document}
     if isinstance(document, dict) and not {"video", "global"} & document.keys():
@@ -119,20 +129,6 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     if not videos:
         raise InputError(f"{path}: no videos in it; expected {EXPECTED}")
     return list(videos.values())
-
-
-def _folder(path: Path) -> list[Any]:
-    """Return MovieChat's annotations of each video of a folder; a file without `info` is called after its video."""
-    files = sorted(path.rglob("*.json"), key=lambda file: (len(file.stem), file.stem))
-    entries = []
-    for file in files:
-        entry = read_json(file)
-        if not isinstance(entry, dict) or "global" not in entry:
-            raise InputError(
-                f'{file}: has no "global"; a folder of videos holds MovieChat\'s annotations and no others'
-            )
-        entries.append({"video": file.stem, **entry})
-    return entries
 
 
 def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:

@@ -227,15 +227,19 @@ def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text but the commonest English ones, without endings; signs of scripts without spaces."""
-    return frozenset(_stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON)
+    """Return the words of a text but the commonest English ones, without their commonest endings, and no more.
 
-
-def _stem(word: str) -> str:
-    """Return a word without its commonest English endings; the same for the forms of one word, and no more."""
-    if word.endswith("ies") and len(word) > _STEM + 2:
-        word = f"{word[:-3]}y"
-    elif word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    ending = next((end for end in ("ing", "ed", "e") if word.endswith(end) and len(word) - len(end) >= _STEM), "")
-    return word.removesuffix(ending)
+    Of scripts without spaces it has the signs.
+    """
+    stems = set[str]()
+    for word in _WORD.findall(text.casefold()):
+        if word in _COMMON:
+            continue
+        stem = word
+        if word.endswith("ies") and len(word) > _STEM + 2:
+            stem = f"{word[:-3]}y"
+        elif word.endswith("s") and not word.endswith("ss"):
+            stem = word[:-1]
+        ending = next((end for end in ("ing", "ed", "e") if stem.endswith(end) and len(stem) - len(end) >= _STEM), "")
+        stems.add(stem.removesuffix(ending))
+    return frozenset(stems)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -137,12 +136,21 @@ def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
     short = [event for event in events if _exact(event.end) - _exact(event.start) <= longest]
     if len(short) < len(events) and rules.long_event_drops == "video":
         raise DroppedError("long_event")
-    if _covered(short, rules.coverage) < _exact(rules.least_coverage) * duration:
+    covered = reached = Fraction(0)
+    groups: list[list[Event]] = []  # of events without a longer gap between them
+    for event in short:
+        start, end = _exact(event.start), _exact(event.end)
+        if not groups or start - reached > _exact(rules.gap):
+            groups.append([])
+        groups[-1].append(event)
+        covered += max(Fraction(0), end - (max(start, reached) if rules.coverage == "union" else start))
+        reached = max(reached, end)
+    if covered < _exact(rules.least_coverage) * duration:
         raise DroppedError("sparse")
-    group = _largest_group(short, _exact(rules.gap))
-    if len(group) < rules.least_events:
+    largest = max(groups, key=len, default=[])  # the earliest of several
+    if len(largest) < rules.least_events:
         raise DroppedError("few_events")
-    return tuple(group)
+    return tuple(largest)
 
 
 def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
@@ -165,29 +173,6 @@ def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
         return False
     most = _exact(0 if rules.overlap == "none" else rules.overlap)
     return _exact(first[1]) - _exact(second[0]) > most
-
-
-def _covered(events: Sequence[Event], how: Literal["sum", "union"]) -> Fraction:
-    total, reached = Fraction(0), Fraction(0)
-    for event in events:
-        start, end = _exact(event.start), _exact(event.end)
-        if how == "union":
-            start = max(start, reached)
-            reached = max(reached, end)
-        total += max(Fraction(0), end - start)
-    return total
-
-
-def _largest_group(events: Sequence[Event], gap: Fraction) -> list[Event]:
-    """Return the most events without a longer gap between them, the earliest such group of several."""
-    groups: list[list[Event]] = []
-    reached = Fraction(0)
-    for event in events:
-        if not groups or _exact(event.start) - reached > gap:
-            groups.append([])
-        groups[-1].append(event)
-        reached = max(reached, _exact(event.end))
-    return max(groups, key=len, default=[])
 
 
 def fit_window(query: Query, rules: Rules) -> Span:

@@ -112,7 +112,7 @@ class Moments:
         self.prompts = prompts
         self.options = options
         self.gates = gates
-        self.roles: dict[str, Role] = {role.name: role for role in prompts.roles()}
+        self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = STAGES if options.with_options else STAGES[:-1]
@@ -275,40 +275,39 @@ class Moments:
 
     async def _verify(self, work: _Work) -> None:
         """Keep of each pair the questions that are right enough, or the better of them."""
+        funnel, cuts = work.chain.funnel, self.options.cuts
         for pair in list(work.pairs):
+            drafts, cases, parts = pair.questions, dict[str, str](), dict[str, str]()
+            # Where people took one question of a pair out, the other stands in both places.
+            shown = [*drafts, *drafts][:2]
+            for number, draft in enumerate(shown, start=1):
+                cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
+                parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
             try:
-                pair.questions = await self._verified(work, pair.questions)
+                with funnel.stage("verification", len(drafts)):
+                    read = await self._ask(
+                        work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
+                    )
             except DroppedError:
                 work.leave(pair)
-
-    async def _verified(self, work: _Work, drafts: Sequence[Draft]) -> list[Draft]:
-        funnel, cuts = work.chain.funnel, self.options.cuts
-        cases, parts = dict[str, str](), dict[str, str]()
-        # Where people took one question of a pair out, the other stands in both places.
-        shown = [*drafts, *drafts][:2]
-        for number, draft in enumerate(shown, start=1):
-            cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
-            parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
-        with funnel.stage("verification", len(drafts)):
-            read = await self._ask(
-                work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
-            )
-        scores = [read.case_1_score, read.case_2_score][: len(drafts)]
-        # Both came through as far as asking goes; what the scores make of them is counted one by one.
-        kept, dropped = list[tuple[int, Draft]](), Counter[str]()
-        for draft, score in zip(drafts, scores, strict=True):
-            if score < cuts.verified_from:
-                dropped["low_score"] += 1
-            elif draft.span is None and cuts.query_answers == "query":
-                dropped["no_span"] += 1
-            else:
-                kept.append((score, draft))
-        if cuts.keep == "best" and len(kept) > 1:
-            tied = [(score, draft) for score, draft in kept if score == max(kept, key=lambda each: each[0])[0]]
-            dropped["not_the_best"] += len(kept) - 1
-            kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
-        funnel.count("verification", 0, dropped)
-        return [draft for _, draft in kept]
+                continue
+            scores = [read.case_1_score, read.case_2_score][: len(drafts)]
+            # Both came through as far as asking goes; what the scores make of them is counted one by one.
+            kept, dropped = list[tuple[int, Draft]](), Counter[str]()
+            for draft, score in zip(drafts, scores, strict=True):
+                if score < cuts.verified_from:
+                    dropped["low_score"] += 1
+                elif draft.span is None and cuts.query_answers == "query":
+                    dropped["no_span"] += 1
+                else:
+                    kept.append((score, draft))
+            if cuts.keep == "best" and len(kept) > 1:
+                best = max(score for score, _ in kept)
+                tied = [(score, draft) for score, draft in kept if score == best]
+                dropped["not_the_best"] += len(kept) - 1
+                kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
+            funnel.count("verification", 0, dropped)
+            pair.questions = [draft for _, draft in kept]
 
     async def _write_options(self, work: _Work) -> None:
         """Write three wrong options to each question."""
@@ -400,8 +399,6 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
             if work is not None
         ]
         if options.until is not None:
-            if out is None:
-                return chain.plan()
             lines = (work.case.item.line(work.pairs, work.unfinished) for work in works)
             return chain.write(thresholds, settings, until=options.until, lines=lines)
         gated = {question.id for work in works for question in moments.finished(work)}

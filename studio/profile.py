@@ -20,8 +20,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Sample
-from reelbench.registry.rows import LETTERS, Row, steps
+from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number
 from reelbench.scoring import cognitive_profile, result_files, right_answers
@@ -69,29 +68,29 @@ class Dataset:
 def read_benchmark(name: str, split: str | None = None, data: Path | None = None) -> Dataset:
     """Read a benchmark's (or one of its tasks') rows; errors as in `registry.data.loading.locate`."""
     located = loading.locate(name, split, data)
-    entries = [_profile_row(located.spec, row) for row in located.read()]
-    return Dataset(name if split is None else f"{name} {split}", entries, located.spec)
-
-
-def _profile_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
-    answer = row.get("answer") or None
-    if answer is not None and spec.asks_choice:
-        answer = row["options"][LETTERS.index(answer)]
-    labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
-    if "skills" in row:
-        labels["skills"] = row["skills"]
-    told = steps(row)
-    return ProfileRow(
-        id=row["id"],
-        question=row["question"],
-        answer=answer,
-        language=row["language"],
-        video=row["video"],
-        span=tuple(row.get("span") or ()),
-        duration=row.get("duration"),
-        labels=labels,
-        reasoning_steps=count_steps(told) if told else None,
-    )
+    spec, entries = located.spec, list[ProfileRow]()
+    for row in located.read():
+        answer = row.get("answer") or None
+        if answer is not None and spec.asks_choice:
+            answer = row["options"][LETTERS.index(answer)]
+        labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
+        if "skills" in row:
+            labels["skills"] = row["skills"]
+        told = steps(row)
+        entries.append(
+            ProfileRow(
+                id=row["id"],
+                question=row["question"],
+                answer=answer,
+                language=row["language"],
+                video=row["video"],
+                span=tuple(row.get("span") or ()),
+                duration=row.get("duration"),
+                labels=labels,
+                reasoning_steps=count_steps(told) if told else None,
+            )
+        )
+    return Dataset(name if split is None else f"{name} {split}", entries, spec)
 
 
 def count_steps(texts: Iterable[str]) -> int:
@@ -156,17 +155,6 @@ def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
     if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)) or value[0] > value[1]:  # noqa: PLR2004
         raise InputError(f'{where}, field "{name}": expected [start, end] in seconds, found {value!r}')
     return float(value[0]), float(value[1])
-
-
-def read_question_spans(path: Path) -> dict[str, tuple[float, ...]]:
-    """Read spans by question id from JSON Lines of `qid` (or `id`) and `span`; InputError names what is wrong."""
-    spans = {}
-    for number, row in read_jsonl(path):
-        where = f"{path}, line {number}"
-        if not isinstance(row, dict) or ("qid" not in row and "id" not in row):
-            raise InputError(f'{where}: expected an object with "qid" and "span"')
-        spans[str(row.get("qid", row.get("id")))] = _span(row, "span", where)
-    return spans
 
 
 SIDES = ("question", "answer")
@@ -350,13 +338,13 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
             {
                 side: [None if v is None else 100.0 * (v >= bloom.HIGHER_ORDER) for v in values]
                 for side, values in levels.items()
-            },
+            }
         ),
         words=_over_texts(
             {
                 side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
                 for side in SIDES
-            },
+            }
         ),
         vocabulary=Counter(
             word.lower() for entry in spaced for side in SIDES for word in words(getattr(entry, side) or "")
@@ -468,7 +456,13 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
             f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    correct = {name: share for name, sample in samples.items() if (share := _credit(dataset.spec, sample)) is not None}
+    correct: dict[str, float] = {}
+    low, high = dataset.spec.primary.low, dataset.spec.primary.high
+    for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
+        if "correct" in sample.scores:
+            correct[name] = sample.scores["correct"]
+        elif (score := right_answers.score_of(dataset.spec, sample)) is not None:
+            correct[name] = (score - low) / (high - low)
     known = [entry for entry in dataset.entries if entry.id in correct]
     if not known:
         raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
@@ -483,14 +477,6 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
     return correct
 
 
-def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
-    """Return the share of the scale that an answer earned: by its choice where it has one, else the primary metric."""
-    if "correct" in sample.scores:
-        return sample.scores["correct"]
-    score, metric = right_answers.score_of(spec, sample), spec.primary
-    return None if score is None else (score - metric.low) / (metric.high - metric.low)
-
-
 def _labels(
     entries: Sequence[ProfileRow], labels: Sequence[Mapping[str, Sequence[str]]], correct: Mapping[str, float]
 ) -> dict[str, dict[str, Label]]:
@@ -501,24 +487,17 @@ def _labels(
             for name in dict.fromkeys(names):
                 counted.setdefault(facet, {}).setdefault(name, []).append(entry.id)
     known = Counter(facet for facets in labels for facet in facets)
-    return {
-        facet: {
-            name: Label(
-                len(ids), 100 * len(ids) / known[facet], *_rate({i: correct[i] for i in ids if i in correct}, videos)
-            )
-            for name, ids in sorted(names.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        }
-        for facet, names in counted.items()
-    }
-
-
-def _rate(correct: Mapping[str, float], videos: Mapping[str, str]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the accuracy and its interval."""
-    if not correct:
-        return None, None
-    values = 100 * np.array(list(correct.values()), dtype=np.float64)
-    rate = mean_over_clusters(values, [videos[item] for item in correct], bounds=(0, 100))
-    return rate.value, rate.ci95
+    figures: dict[str, dict[str, Label]] = {}
+    for facet, names in counted.items():
+        figures[facet] = {}
+        for name, ids in sorted(names.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+            rate = None
+            if answered := [item for item in dict.fromkeys(ids) if item in correct]:
+                values = 100 * np.array([correct[item] for item in answered], dtype=np.float64)
+                rate = mean_over_clusters(values, [videos[item] for item in answered], bounds=(0, 100))
+            share = 100 * len(ids) / known[facet]
+            figures[facet][name] = Label(len(ids), share, rate and rate.value, rate and rate.ci95)
+    return figures
 
 
 def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
@@ -533,8 +512,16 @@ _MOST_NOTED = 3
 
 
 def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
-    """Give entries the spans that a file has of their questions; InputError where none is of them."""
-    spans = read_question_spans(path)
+    """Give entries the spans of their questions that a file has, JSON Lines of `qid` (or `id`) and `span`.
+
+    InputError where none is of them, or a line is wrong.
+    """
+    spans: dict[str, tuple[float, ...]] = {}
+    for number, row in read_jsonl(path):
+        where = f"{path}, line {number}"
+        if not isinstance(row, dict) or ("qid" not in row and "id" not in row):
+            raise InputError(f'{where}: expected an object with "qid" and "span"')
+        spans[str(row.get("qid", row.get("id")))] = _span(row, "span", where)
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]
     if len(strangers) == len(spans):

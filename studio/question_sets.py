@@ -65,11 +65,20 @@ def comparison(
         for side in SIDES:
             texts = [[[getattr(one, side) for one in questions] for questions in sets] for sets in pairs.values()]
             measured[f"{name}_{side}"] = difference(texts, side, measure, ("single_pass", "discussion"))
-    return {
-        "videos": len(pairs),
-        "measures": measured,
-        "win_rate": None if not verdicts else _win_rate(verdicts),
-    }
+    win_rate = None
+    if verdicts:  # a tie counts half
+        rate = mean_over_clusters(
+            np.array([sum(orders) / 2 for orders in verdicts.values()]), list(verdicts), bounds=(0, 1)
+        )
+        win_rate = {
+            "value": rate.value,
+            "ci95": list(rate.ci95) if rate.ci95 else None,
+            "videos": len(verdicts),
+            "same_in_both_orders": sum(first == second for first, second in verdicts.values()) / len(verdicts),
+            "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),
+            "discussion_shown_first": sum(second for _, second in verdicts.values()) / len(verdicts),
+        }
+    return {"videos": len(pairs), "measures": measured, "win_rate": win_rate}
 
 
 def text_measures(parser: readability.Parser | None, levels: Levels | None = None) -> dict[str, TextMeasure]:
@@ -109,20 +118,6 @@ def difference(
     _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
     ends = list(test.interval()) if test else None
     return {names[0]: first, names[1]: last, "difference": last - first, "ci95": ends}
-
-
-def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """Return the win rate of the discussion's questions, a tie counting half, and by order."""
-    scores = np.array([sum(orders) / 2 for orders in verdicts.values()])
-    rate = mean_over_clusters(scores, list(verdicts), bounds=(0, 1))
-    return {
-        "value": rate.value,
-        "ci95": list(rate.ci95) if rate.ci95 else None,
-        "videos": len(verdicts),
-        "same_in_both_orders": sum(first == second for first, second in verdicts.values()) / len(verdicts),
-        "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),
-        "discussion_shown_first": sum(second for _, second in verdicts.values()) / len(verdicts),
-    }
 
 
 @dataclass(frozen=True, slots=True)

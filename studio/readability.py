@@ -186,20 +186,17 @@ def syllables(word: str) -> int:
     spelled = _INNER_E.sub("", spelled)
     spelled = re.sub(r"ically$", "icly", spelled)
     spelled = re.sub(r"(?<=[qg])ue(?=s?$)", "", spelled)
-    spelled, count = _without_silent_ending(spelled)
+    count = 0
+    if _LE.search(spelled):  # the ending goes, whose e is not said, and its syllable is counted
+        spelled, count = _LE.sub("", spelled), 1
+    elif (spelled.endswith("ed") and not _SAID_ED.search(spelled)) or (
+        spelled.endswith("es") and not _SAID_ES.search(spelled)
+    ):
+        spelled = spelled[:-2]
+    elif spelled.endswith("e") and re.search(r"[aeiouy].*[^aeiouy]e$", spelled):
+        spelled = spelled[:-1]
     spelled = re.sub(r"(?:(?<=[aeiou])|^)y(?=[aeiou])", "j", spelled)  # a consonant there
     spelled = re.sub(r"gu(?=[aeio])", "g", spelled.replace("qu", "q"))
     for pattern in (_VOWELS, _NO_VOWEL, _APART):
         count += len(pattern.findall(spelled))
     return max(1, count)
-
-
-def _without_silent_ending(word: str) -> tuple[str, int]:
-    """Return the word without an ending whose e is not said, and the syllables that went with it."""
-    if _LE.search(word):
-        return _LE.sub("", word), 1
-    if (word.endswith("ed") and not _SAID_ED.search(word)) or (word.endswith("es") and not _SAID_ES.search(word)):
-        return word[:-2], 0
-    if word.endswith("e") and re.search(r"[aeiouy].*[^aeiouy]e$", word):
-        return word[:-1], 0
-    return word, 0

@@ -63,7 +63,7 @@ class Tagger:
     @property
     def role(self) -> Role:
         """The one role."""
-        return self.prompts.roles()[0]
+        return self.prompts.roles[0]
 
     @cached_property
     def manual(self) -> TagManual:

@@ -1,1 +1,7 @@
-"""The studio's commands: thin, everything heavy imported inside a command."""
+"""The studio's commands: thin, everything heavy imported inside a command; `options.json` has their options' words."""
+
+from pathlib import Path
+
+from reelbench.cli.option_groups import options_in
+
+option = options_in(Path(__file__).with_name("options.json"))

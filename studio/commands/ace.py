@@ -1,6 +1,7 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of
+from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from reelbench.studio.ace import Enhancement
     from reelbench.tasks.score import Answers, Options, Outcome, RunMetadata
 
+_ace = partial(option, "ace")
 METEOR = "meteor"
 CHOSEN_FILE = "predictions.jsonl"
 
@@ -35,24 +38,15 @@ def ace(
     context: typer.Context,
     *,
     source: "CandidateSource",
-    mode: Annotated[
-        str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply chooses.")
-    ] = "pointwise",
-    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies per request.")] = 1,
+    mode: Annotated[str, _ace("--mode")] = "pointwise",
+    llm_votes: Annotated[int, _ace("--llm-votes")] = 1,
     retry_unread: RetryUnread = False,
     llm_batch: LlmBatch = False,
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "--k", metavar="N,N,…", help="Use each question's first N candidates; several N give a plot over N."
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option(help="Output folder; several N each get a folder in it.")] = None,
+    k: Annotated[str | None, _ace("--k")] = None,
+    output: Annotated[Path | None, _ace("--output")] = None,
     as_json: Json = False,
     no_overlap: NoOverlap = False,
-    no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Judge only the chosen candidates, without the comparisons.")
-    ] = False,
+    no_controls: Annotated[bool, _ace("--no-controls")] = False,
     metadata: "RunMetadata",
     llm: "dict[str, AskOptions]",
     judge: "JudgeOptions | None",

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
+from reelbench.studio.commands import option
 from reelbench.studio.published import published
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from reelbench.studio.diagnosis.questions import ReasonedQuestion
     from reelbench.studio.evidence.graphs import Graph
 
+_diagnose = partial(option, "diagnose")
 app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
@@ -36,11 +39,8 @@ Name = Annotated[
         metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")]
-PromptFolder = Annotated[
-    Path | None,
-    typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
-]
+Out = Annotated[Path, _diagnose("--out")]
+PromptFolder = Annotated[Path | None, _diagnose("--prompts")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +48,11 @@ class IsolationOptions:
     """How errors are found, for answers that are there and for those that are asked for."""
 
     out: Out
-    graphs: Annotated[
-        Path | None, typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made.")
-    ] = None
-    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")] = 3
+    graphs: Annotated[Path | None, _diagnose("--graphs")] = None
+    llm_votes: Annotated[int, _diagnose("--llm-votes")] = 3
     prompts: PromptFolder = None
-    right: Annotated[
-        bool, typer.Option("--right", help="Also tag right answers, counted apart: are their reasons right?")
-    ] = False
-    skip_failed: Annotated[
-        bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
-    ] = False
+    right: Annotated[bool, _diagnose("--right")] = False
+    skip_failed: Annotated[bool, _diagnose("--skip-failed")] = False
     retry_unread: RetryUnread = False
     as_json: Json = False
 
@@ -89,15 +83,9 @@ def graphs(
     name: Name = None,
     *,
     out: Out,
-    given: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Check and count existing graphs; asks no model.")
-    ] = None,
+    given: Annotated[Path | None, _diagnose("--from")] = None,
     retry_unread: RetryUnread = False,
-    form: Annotated[
-        Literal["dot", "mermaid", "svg"] | None,
-        typer.Option("--format", help="Also draw each graph, in graphs/."),
-        Kind.FORMAT,
-    ] = None,
+    form: Annotated[Literal["dot", "mermaid", "svg"] | None, _diagnose("--format"), Kind.FORMAT] = None,
     prompts: PromptFolder = None,
     split: Split = None,
     data: Data = None,
@@ -135,7 +123,16 @@ def graphs(
     if as_json:
         console.write_json(counted)
     else:
-        _show_statistics(counted)
+        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
+        table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
+        for group, figures in groups.items():
+            spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
+            cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
+            table.add_row(group, str(figures["questions"]), *cells)
+        console.show(table)
+        warnings = {kind: n for kind, n in counted["warnings"].items() if n}
+        if warnings:
+            console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
     console.note(f"written to {out}")
     if lacking and not made:
         raise ReelbenchError("no reply of the model could be read as a graph; ask again with --retry-unread")
@@ -189,13 +186,12 @@ def errors(
 def run(
     context: typer.Context,
     name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names),
+        str, typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names)
     ],
     *,
     options: IsolationOptions,
     frames: run_options.Frames = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Maximum number of rounds.")] = 5,
+    rounds: Annotated[int, _diagnose("--rounds")] = 5,
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -229,14 +225,8 @@ def run(
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")],
     *,
-    people: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A file saved on `review page --ask nodes`, for one DIR (repeat)."),
-    ] = None,
-    only: Annotated[
-        int | None,
-        typer.Option("--round", metavar="N", min=1, help="With two DIRs: compare the errors of round N."),
-    ] = None,
+    people: Annotated[list[Path] | None, _diagnose("--people")] = None,
+    only: Annotated[int | None, _diagnose("--round")] = None,
     as_json: Json = False,
 ) -> None:
     """Count the errors of a diagnosis and write its page; several are shown side by side.
@@ -254,14 +244,14 @@ def report(
     if people:
         from reelbench.studio.diagnosis.folder import judged
         from reelbench.studio.evidence.tagger_agreement import tagger_agreement
-        from reelbench.studio.review import kinds, nodes
+        from reelbench.studio.review import evidence, kinds
 
         reviews = kinds.read(people)
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
-        summary = nodes.NODES.summarize(reviews)
-        measured = asdict(tagger_agreement(judged(unique[0]), summary.codes))
-        about = {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open)}
+        codes, still_open, alpha = evidence.NODES.settled(reviews)
+        measured = asdict(tagger_agreement(judged(unique[0]), codes))
+        about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other
     _report(*unique, as_json=as_json, people=agreement, only=only)
 
@@ -298,19 +288,6 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
         raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
 
 
-def _show_statistics(counted: dict[str, Any]) -> None:
-    groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
-    table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
-    for name, figures in groups.items():
-        spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
-        cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
-        table.add_row(name, str(figures["questions"]), *cells)
-    console.show(table)
-    warnings = {kind: n for kind, n in counted["warnings"].items() if n}
-    if warnings:
-        console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
-
-
 def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
     from reelbench.studio.diagnosis import page
     from reelbench.studio.diagnosis import report as reports
@@ -331,7 +308,18 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
     else:
         _show_reports(documents, both)
         if people is not None:
-            _show_people(people)
+            first, same = people["first_errors"], people["same"]
+            table = console.table(
+                f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n"
+            )
+            ends = f" ({_between(same['ci95'])})" if same["ci95"] else ""
+            table.add_row("says the same", _percent(same["value"]) + ends, "")
+            table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
+            table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
+            table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
+            table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
+            table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
+            console.show(table)
     console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
 
 
@@ -369,15 +357,6 @@ def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str
                 f"{name}: right answers of later rounds were tagged unasked when this was made; their errors counted "
                 "in its report then, and no longer do"
             )
-    _show_consensus(documents)
-    for figures in documents.values():
-        _show_rates(figures)
-    if both is not None:
-        _show_pair(both["agreement"], both["differences"])
-
-
-def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
-    """Show the votes of the first round by locale, beside the paper's."""
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
@@ -388,6 +367,10 @@ def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
+    for figures in documents.values():
+        _show_rates(figures)
+    if both is not None:
+        _show_pair(both["agreement"], both["differences"])
 
 
 def _show_rates(figures: dict[str, Any]) -> None:
@@ -426,19 +409,6 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
         f"{published('diagnosis')['other_tagger']:.0%}"
     )
-
-
-def _show_people(people: dict[str, Any]) -> None:
-    first, same = people["first_errors"], people["same"]
-    table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
-    ends = f" ({_between(same['ci95'])})" if same["ci95"] else ""
-    table.add_row("says the same", _percent(same["value"]) + ends, "")
-    table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
-    table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
-    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
-    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
-    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
-    console.show(table)
 
 
 def _percent(share: float | None) -> str:

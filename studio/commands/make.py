@@ -4,6 +4,7 @@ import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -15,6 +16,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, 
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
+from reelbench.studio.commands import option
 from reelbench.studio.moment_rules import Cuts, GateRules, Rules
 
 if TYPE_CHECKING:
@@ -24,28 +26,21 @@ if TYPE_CHECKING:
     from reelbench.studio.benchmark_files import MadeBy, SplitShares
     from reelbench.studio.chain import ChainSetup, Role
 
+_make, _page, _tags = (partial(option, group) for group in ("make", "make page", "make tags"))
 app = App("Make a dataset with language models.")
 
 _FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.")]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeOptions:
     """Options that all commands here share."""
 
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1), Kind.LIMIT
-    ] = None
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
-    ] = False
-    prompts: Annotated[
-        Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
-    ] = None
+    limit: Annotated[int | None, _make("--limit"), Kind.LIMIT] = None
+    plan: Annotated[bool, _make("--plan")] = False
+    prompts: Annotated[Path | None, _make("--prompts")] = None
     retry_unread: RetryUnread = False
     llm_batch: LlmBatch = False
     as_json: Json = False
@@ -55,28 +50,12 @@ class MakeOptions:
 class ChainOptions(MakeOptions):
     """Options of the chains that make a benchmark, in stages."""
 
-    out: Out = None
-    frames: Annotated[
-        str,
-        typer.Option(
-            "--frames",
-            metavar="SPEC",
-            help="Frames shown to models that see the video: as images, or with as=clip as one video.",
-        ),
-        Kind.FRAMES,
-    ] = _FRAMES
-    media: Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")] = None
-    split: Annotated[
-        list[str] | None,
-        typer.Option("--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."),
-    ] = None
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="STAGE", help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited."),
-    ] = None
-    start_after: Annotated[
-        str | None, typer.Option("--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote.")
-    ] = None
+    out: Annotated[Path | None, _make("--out")] = None
+    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = _FRAMES
+    media: Annotated[Path | None, _make("--media")] = None
+    split: Annotated[list[str] | None, _make("--split")] = None
+    until: Annotated[str | None, _make("--until")] = None
+    start_after: Annotated[str | None, _make("--from")] = None
 
     def folder(self) -> Path | None:
         """Return the output folder, made where it isn't there; None for a plan."""
@@ -125,8 +104,8 @@ def page(
         Path, typer.Argument(metavar="DIR", help="Folder that `make discussion` or `make moments` wrote.")
     ],
     *,
-    video: Annotated[str | None, typer.Option(help="The video to show; default the first one.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The page's file; default DIR/VIDEO.html.")] = None,
+    video: Annotated[str | None, _page("--video")] = None,
+    out: Annotated[Path | None, _page("--out")] = None,
 ) -> None:
     """Write a page of one video's discussion: turns, surviving questions, and the funnel of all videos."""
     from reelbench.studio import chain_page
@@ -139,7 +118,7 @@ def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="Folder that `make discussion` or `make moments` wrote.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")],
     *,
-    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
+    parse_depth: Annotated[bool, _make("--parse-depth")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
@@ -177,21 +156,13 @@ def compare(
 def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
     hints = get_type_hints(rules)
-    parameters = {}
+    parameters, keyword = [], inspect.Parameter.KEYWORD_ONLY
     for rule in fields(rules):
-        option = typer.Option(rich_help_panel=panel, **rule.metadata)
-        parameters[rule.name] = inspect.Parameter(
-            rule.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=rule.default,
-            annotation=Annotated[hints[rule.name], option, kind],
-        )
-
-    def make(**given: Any) -> Any:  # noqa: ANN401 - the dataclass
-        return rules(**given)
-
-    make.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-    make.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+        words = typer.Option(rich_help_panel=panel, **rule.metadata)
+        declared = Annotated[hints[rule.name], words, kind]
+        parameters.append(inspect.Parameter(rule.name, keyword, default=rule.default, annotation=declared))
+    make = partial(rules)
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
 
 
@@ -202,19 +173,11 @@ def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[...,
 @reports_status
 def discussion(
     *,
-    videos: Annotated[
-        Path | None,
-        typer.Option(
-            "--videos", metavar="FILE", help="The videos: JSON Lines; or MovieChat's JSON, a file or a folder of it."
-        ),
-    ] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
-    questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
-    per: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD=N", help="Use N videos of each value of a field of their metadata (class=5)."),
-    ] = None,
-    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
+    videos: Annotated[Path | None, _make("--videos")] = None,
+    rounds: Annotated[int, _make("--rounds")] = 1,
+    questions: Annotated[int, _make("--questions")] = 5,
+    per: Annotated[str | None, _make("--per")] = None,
+    parse_depth: Annotated[bool, _make("--parse-depth")] = False,
     making: ChainOptions,
     gates: GateRules,
     llm: "dict[str, AskOptions]",
@@ -270,16 +233,10 @@ def discussion(
 @reports_status
 def moments(
     *,
-    captions: Annotated[
-        Path, typer.Option("--captions", metavar="FILE", help="ActivityNet Captions or QVHighlights queries.")
-    ],
-    seed: Annotated[int, typer.Option(help="Seed of the options' order.")] = 0,
-    no_options: Annotated[
-        bool, typer.Option("--no-options", help="Write no wrong options, as in the training split.")
-    ] = False,
-    mini_test: Annotated[
-        int, typer.Option(help="Questions of each category for a mini test (mini_test.json).", min=0)
-    ] = 0,
+    captions: Annotated[Path, _make("--captions")],
+    seed: Annotated[int, _make("--seed")] = 0,
+    no_options: Annotated[bool, _make("--no-options")] = False,
+    mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
     rules: Rules,
     cuts: Cuts,
@@ -332,16 +289,10 @@ def moments(
 def tags(
     name: TaskName,
     *,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")] = None,
-    llm_votes: Annotated[int, typer.Option(help="Replies per question; the majority decides each label.", min=1)] = 5,
-    frames: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Frames to show, as images or with as=clip as one video; default none."),
-        Kind.FRAMES,
-    ] = None,
-    visual: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")
-    ] = None,
+    out: Annotated[Path | None, _tags("--out")] = None,
+    llm_votes: Annotated[int, _tags("--llm-votes")] = 5,
+    frames: Annotated[str | None, _tags("--frames"), Kind.FRAMES] = None,
+    visual: Annotated[Path | None, _tags("--visual")] = None,
     split: Split = None,
     data: Data = None,
     per: Per = None,
@@ -417,7 +368,26 @@ def _report(
     if as_json:
         console.write_json(document)
     else:
-        _show(document)
+        table = console.table("", "stage", "#in", "#out", "dropped")
+        for stage_of in document["stages"]:
+            dropped = ", ".join(f"{reason} {count}" for reason, count in stage_of["dropped"].items())
+            table.add_row(stage_of["name"], str(stage_of["in"]), str(stage_of["out"]), dropped)
+        console.show(table)
+        tokens, cost = document["tokens"], document["cost_usd"]
+        dollars = "" if cost is None else f", ${cost:.2f}"
+        console.note(
+            f"{number_of(document['calls'], 'call')}, {number_of(document['cached'], 'reply', 'replies')} from the "
+            f"cache, {tokens['prompt']} + {tokens['completion']} tokens{dollars}"
+        )
+        if per_1000 := document.get("per_1000_kept"):
+            console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
+        if (measured := document.get("across_time")) and measured["questions"]:
+            length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
+            figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
+            console.note(
+                f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
+                f"({measured['questions']} in all){figures}"
+            )
     if made is None:
         return
     stages = document["stages"]
@@ -438,26 +408,3 @@ def _report(
         raise typer.Exit(1)
     if not as_json:
         console.write(str(made))
-
-
-def _show(document: Mapping[str, Any]) -> None:
-    table = console.table("", "stage", "#in", "#out", "dropped")
-    for stage in document["stages"]:
-        dropped = ", ".join(f"{reason} {count}" for reason, count in stage["dropped"].items())
-        table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), dropped)
-    console.show(table)
-    tokens, cost = document["tokens"], document["cost_usd"]
-    dollars = "" if cost is None else f", ${cost:.2f}"
-    console.note(
-        f"{number_of(document['calls'], 'call')}, {number_of(document['cached'], 'reply', 'replies')} from the cache, "
-        f"{tokens['prompt']} + {tokens['completion']} tokens{dollars}"
-    )
-    if per_1000 := document.get("per_1000_kept"):
-        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
-    if (measured := document.get("across_time")) and measured["questions"]:
-        length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
-        figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
-        console.note(
-            f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
-            f"({measured['questions']} in all){figures}"
-        )

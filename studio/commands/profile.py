@@ -1,6 +1,8 @@
 """`reelbench profile`: what the papers measure of a dataset, as a table, JSON or plots."""
 
+import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +14,15 @@ from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Split, reports_status
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
+from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.studio.profile import Dataset, Profile
+    from reelbench.studio.profile import Dataset, Measure, Profile
 
+_profile = partial(option, "profile")
 _SHOWN_LABELS = 30
 
 
@@ -26,32 +30,19 @@ _SHOWN_LABELS = 30
 @reports_status
 def profile(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Benchmarks or tasks, shown side by side.",
-            autocompletion=task_names,
-        ),
+        list[str] | None, typer.Argument(help="Benchmarks or tasks, shown side by side.", autocompletion=task_names)
     ] = None,
     *,
-    input_files: Annotated[
-        list[Path] | None,
-        typer.Option("--input", metavar="FILE", help="Your own rows with question and answer (JSON, JSON Lines)."),
-    ] = None,
+    input_files: Annotated[list[Path] | None, _profile("--input")] = None,
     split: Split = None,
     data: Data = None,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
-    question_spans: Annotated[
-        Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
-    ] = None,
-    result: Annotated[Path | None, typer.Option(help="A result's folder: adds the accuracy of each label.")] = None,
-    spacy_model: Annotated[
-        str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
-    ] = None,
-    published: Annotated[
-        bool, typer.Option("--published", help="Show all datasets of MovieCORE's Table 1 beside yours.")
-    ] = False,
+    tags: Annotated[Path | None, _profile("--tags")] = None,
+    question_spans: Annotated[Path | None, _profile("--question-spans")] = None,
+    result: Annotated[Path | None, _profile("--result")] = None,
+    spacy_model: Annotated[str | None, _profile("--spacy-model")] = None,
+    published: Annotated[bool, _profile("--published")] = False,
     as_json: Json = False,
-    output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
+    output: Annotated[Path | None, _profile("--output")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, words, labels, spans.
@@ -81,8 +72,6 @@ def profile(
     )
     profiles = [profiling.profile(dataset, extras) for dataset in datasets]
     if output is not None:
-        from reelbench.studio.commands.profile_plots import write
-
         write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
@@ -100,17 +89,13 @@ def _datasets(names: list[str], files: list[Path], split: str | None, data: Path
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(names) != 1 and (split or data):
         raise InputError("--split and --data belong to one benchmark; name only that one")
-    own = [read_file(path, name) for path, name in zip(files, _names(files), strict=True)]
-    return [*(read_benchmark(name, split, data) for name in names), *own]
-
-
-def _names(files: list[Path]) -> list[str]:
-    """Return a name for each file: its stem, with its folders where another has that too, and whole if need be."""
-    names = [path.stem for path in files]
+    # A file is called by its stem, with its folders where another has that too, and whole if need be.
+    called = [path.stem for path in files]
     for longer in (lambda path: str(path.with_suffix("")), str):
-        times = Counter(names)
-        names = [name if times[name] == 1 else longer(path) for name, path in zip(names, files, strict=True)]
-    return names
+        times = Counter(called)
+        called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
+    own = [read_file(path, name) for path, name in zip(files, called, strict=True)]
+    return [*(read_benchmark(name, split, data) for name in names), *own]
 
 
 _MEASURES = {
@@ -186,3 +171,114 @@ def _show_more(profile: "Profile") -> None:
         if len(labels) > _SHOWN_LABELS:
             table.add_row(f"and {len(labels) - _SHOWN_LABELS} more")
         console.show(table)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+_PLOTTED = {
+    "flesch_kincaid": ("Flesch-Kincaid grade", "grade"),
+    "parse_depth": ("Depth of the parse tree", "steps"),
+    "bloom": ("Level of Bloom's taxonomy", "level"),
+    "words": ("Words", "words"),
+}
+_COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
+_TERMS = 25
+_JOINING = """
+    a about after all also an and any are as at be because been before being but by can could did do does doing during
+    each for from had has have having he her here hers him his how if in into is it its itself just like made make may
+    me might more most my no nor not of off on one only or other our out over own same she should so some such than that
+    the their them then there these they this those through to too two under until up very was we were what when where
+    which while who whom why will with would you your
+"""
+"""Words of English that only join others; what a data set in another language has most of stands as it is."""
+
+
+def write(folder: Path, profiles: "Sequence[Profile]") -> None:
+    """Write the numbers to `folder`, a table in the shape of MovieCORE's Table 1, and plots."""
+    from reelbench.registry.files import write_json, write_text
+
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = [profile.document() for profile in profiles]
+    document = documents[0] if len(documents) == 1 else documents
+    write_json(folder / "profile.json", document)
+    write_text(folder / "profile.md", table(profiles))
+    for name, svg in plots(profiles).items():
+        write_text(folder / f"{name}.svg", svg)
+
+
+def table(profiles: "Sequence[Profile]") -> str:
+    """Return the datasets side by side as a Markdown table."""
+    heads = ["Dataset", "Rows"]
+    heads += [
+        f"{what} {side}" for what in ("Parse depth", "F-K grade", "Bloom", "HO-QA %") for side in ("Q", "A", "avg")
+    ]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for profile in profiles:
+        cells = [profile.name, str(profile.rows)]
+        for name in _COLUMNS:
+            measure: Measure | None = getattr(profile, name)
+            values = [None] * 3 if measure is None else list(measure.document().values())
+            cells += map(number, values)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
+    """Return file name -> SVG: a histogram per measure and side, bars per facet of labels, and of the top terms."""
+    from reelbench.pages.plots import bars, histogram
+
+    made = {}
+    for name, (title, unit) in _PLOTTED.items():
+        for side in ("question", "answer"):
+            series: dict[str, list[float]] = {}
+            for profile in profiles:
+                measure: Measure | None = getattr(profile, name)
+                values = () if measure is None else measure.values.get(side, ())
+                if known := sorted(value for value in values if value is not None):
+                    series[profile.name] = known
+            if any(values[0] < values[-1] for values in series.values()):
+                made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
+    for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
+        titled, safe = facet.replace("_", " "), _safe(facet)
+        known = {profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels}
+        shares = {name: {label: found.share for label, found in labels.items()} for name, labels in known.items()}
+        # Of how many questions a profile knows the facet: what its shares are of.
+        largest = {name: max(labels.values(), key=lambda label: label.n) for name, labels in known.items()}
+        of = {name: round(100 * label.n / label.share) for name, label in largest.items()}
+        made[f"labels-{safe}"] = bars(f"Questions by {titled}", shares, n=of)
+        for name, labels in known.items():
+            # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
+            judged = [(label, found) for label, found in labels.items() if found.accuracy is not None]
+            if rare := sorted(judged, key=lambda pair: pair[1].n):
+                rates = {
+                    "share of questions": {label: found.share for label, found in rare},
+                    "answered right": {label: found.accuracy or 0.0 for label, found in rare},
+                }
+                made[f"rates-{safe}"] = bars(f"{name}: {titled}, %", rates)
+    joining = set(_JOINING.split())
+    for profile in profiles:
+        words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
+        if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):
+            title = f"{profile.name}: the {len(terms)} most frequent words"
+            made[f"terms-{_safe(profile.name)}"] = bars(title, {"": terms}, counts=True)
+        if (drawn := _radars(profile)) is not None:
+            made["radars"] = drawn
+    return made
+
+
+def _radars(profile: "Profile") -> str | None:
+    """Draw what a model understood, by CogME's labels (Figure 3); None where nothing is known of it."""
+    from reelbench.pages.figures import radars
+    from reelbench.scoring.cognitive_profile import COMPONENTS
+
+    panels: dict[str, dict[str, tuple[float | None]]] = {}
+    for component, names in COMPONENTS.items():
+        known = profile.labels.get(component, {})
+        panels[component.upper()] = {name: (known[name].accuracy if name in known else None,) for name in names}
+    if all(accuracy is None for panel in panels.values() for (accuracy,) in panel.values()):
+        return None
+    return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)

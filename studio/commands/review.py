@@ -14,14 +14,15 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
+from reelbench.studio.commands import option
 from reelbench.studio.review import KindName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reelbench.registry.strata import Labels
     from reelbench.studio.review.pages import Clips, Content, Draw
 
+_review = partial(option, "review")
 _SHOWN = 10
 
 
@@ -40,29 +41,12 @@ app = App("Let people review a dataset on a page, and merge their files.")
 class ReviewMaterial:
     """What else is looked at than the benchmark's rows, as it was typed."""
 
-    answers: Annotated[Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")] = (
-        None
-    )
-    diagnosis: Annotated[Path | None, typer.Option(metavar="DIR", help="With --ask nodes: the diagnosis' folder.")] = (
-        None
-    )
-    made: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
-    ] = None
-    graphs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
-    ] = None
-    tags: Annotated[
-        Path | None, typer.Option(metavar="FILE", hidden=True, help="CogME tags, by whose labels --per draws.")
-    ] = None
-    consensus: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A rater's saved file (repeat): write a page to settle disagreements (ratings: low-rated questions).",
-        ),
-    ] = None
+    answers: Annotated[Path | None, _review("--answers")] = None
+    diagnosis: Annotated[Path | None, _review("--diagnosis")] = None
+    made: Annotated[Path | None, _review("--made")] = None
+    graphs: Annotated[Path | None, _review("--graphs")] = None
+    tags: Annotated[Path | None, _review("--tags")] = None
+    consensus: Annotated[list[Path] | None, _review("--consensus")] = None
 
 
 @app.command()
@@ -71,42 +55,20 @@ class ReviewMaterial:
 def page(
     name: TaskName,
     *,
-    ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
-    sample: Annotated[
-        int,
-        typer.Option(help="Videos, each with all its questions (nodes, graphs: questions).", min=1),
-    ] = 30,
+    ask: Annotated[KindName, _review("--ask")] = KindName.RATINGS,
+    sample: Annotated[int, _review("--sample")] = 30,
     per: Per = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
-    raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
-    overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
+    seed: Annotated[int, _review("--seed")] = 0,
+    raters: Annotated[int, _review("--raters")] = 1,
+    overlap: Annotated[int, _review("--overlap")] = 1,
     split: Split = None,
     data: Data = None,
     material: ReviewMaterial,
-    strips: Annotated[bool, typer.Option("--strips", help="Add a strip of frames to each video.")] = False,
-    embed: Annotated[
-        bool,
-        typer.Option(
-            "--embed",
-            help="Put small clips of the videos into the page (18 MB at most). They are their owners': send it to your "
-            "reviewers only.",
-        ),
-    ] = False,
-    form: Annotated[
-        Form,
-        typer.Option("--as", help="A page; with --embed, a folder to zip; or tasks for a Label Studio server."),
-    ] = Form.PAGE,
-    media_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PREFIX",
-            help="Address before the videos' paths, from which they play. Without it: films beside the page, or "
-            "chosen by the reviewers from their own disks.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="The page's file (default review-NAME.html), or its folder.")
-    ] = None,
+    strips: Annotated[bool, _review("--strips")] = False,
+    embed: Annotated[bool, _review("--embed")] = False,
+    form: Annotated[Form, _review("--as")] = Form.PAGE,
+    media_url: Annotated[str | None, _review("--media-url")] = None,
+    output: Annotated[Path | None, _review("--output")] = None,
 ) -> None:
     """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater.
 
@@ -115,7 +77,14 @@ def page(
     from reelbench.registry import discovery
     from reelbench.studio.review import label_studio, pages
 
-    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), _labels(material.tags, per))
+    labels = None
+    if material.tags is not None:
+        from reelbench.scoring.cognitive_profile import facets_of, read_tags
+
+        if per is None:
+            raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
+        labels = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
     content = _content(name, ask, draw, material, split=split, data=data)
@@ -150,15 +119,6 @@ def page(
         console.write(str(path))
 
 
-def _labels(tags: Path | None, per: str | None) -> "Labels | None":
-    """Return question -> component -> its CogME labels; None without a tags file."""
-    from reelbench.scoring.cognitive_profile import facets_of, read_tags
-
-    if tags is not None and per is None:
-        raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
-    return None if tags is None else {question: facets_of(found) for question, found in read_tags(tags).items()}
-
-
 def _content(
     name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
 ) -> "Content":
@@ -176,7 +136,7 @@ def _content(
     elif graphs is not None:
         from reelbench.registry.data import loading
         from reelbench.studio.evidence.graphs import read_graphs
-        from reelbench.studio.review.graphs import draw_graphs
+        from reelbench.studio.review.evidence import draw_graphs
 
         located = loading.locate(name, split, data)
         known = {graph.id: graph for graph in read_graphs(graphs)}
@@ -194,23 +154,11 @@ def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
     b: Annotated[Path, typer.Argument(help="Another tags file, by another person or a model.")],
     *,
-    result: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A result on these questions: compare its profile under both files."),
-    ] = None,
-    machine: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A model's tags: can it replace these people (alternative annotator test)?"),
-    ] = None,
-    person: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Another person's tags, beside A and B (repeat).")
-    ] = None,
-    epsilon: Annotated[
-        float, typer.Option(help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.")
-    ] = 0.2,
-    benchmark: Annotated[str, typer.Option(help="Benchmark of the questions, for intervals over its videos.")] = (
-        "dramaqa_cogme"
-    ),
+    result: Annotated[Path | None, _review("--result")] = None,
+    machine: Annotated[Path | None, _review("--machine")] = None,
+    person: Annotated[list[Path] | None, _review("--person")] = None,
+    epsilon: Annotated[float, _review("--epsilon")] = 0.2,
+    benchmark: Annotated[str, _review("--benchmark")] = ("dramaqa_cogme"),
     split: Split = None,
     data: Data = None,
     as_json: Json = False,
@@ -270,7 +218,7 @@ def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -
     from reelbench.registry import discovery
     from reelbench.registry.data import loading
     from reelbench.studio.diagnosis.folder import Folder, judged
-    from reelbench.studio.review import nodes
+    from reelbench.studio.review.evidence import draw_nodes
 
     folder = Folder(diagnosis)
     known, settings = discovery.find_task(name), folder.settings()
@@ -284,7 +232,7 @@ def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -
         drawn = draw.names(spec, rows)
         attempts = [attempt for attempt in attempts if attempt.question in drawn]
         draw = replace(draw, sample=len(drawn))
-    return nodes.draw_nodes(spec, split, attempts, draw)
+    return draw_nodes(spec, split, attempts, draw)
 
 
 def _report_missing(missing: Sequence[str]) -> None:
@@ -299,10 +247,8 @@ def summarize(
         typer.Argument(metavar="FILE...", help="Files that reviewers saved, or an export from Label Studio."),
     ],
     *,
-    write: Annotated[
-        Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; a folder for answers).")
-    ] = None,
-    wage: Annotated[float, typer.Option(help="People's hourly wage in dollars, for the cost per kept question.")] = 6.0,
+    write: Annotated[Path | None, _review("--write")] = None,
+    wage: Annotated[float, _review("--wage")] = 6.0,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -321,8 +267,8 @@ def summarize(
     for name, progress in summary.document()["progress"].items():
         total = "" if progress["total"] is None else f" of {progress['total']}"
         console.note(f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min")
-    show_tables(summary.tables())
-    for line in summary.notes():
+    show_tables(summary.tables)
+    for line in summary.notes:
         console.note(line)
 
 

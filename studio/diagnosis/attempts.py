@@ -1,7 +1,7 @@
 """Where a diagnosis' answers come from: a result that is there, or lmms-eval asked with cues."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from reelbench.registry.files import read_json, write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import Item, Sample
+from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files, right_answers
 from reelbench.studio.diagnosis.folder import CUES
@@ -31,6 +31,7 @@ from reelbench.tasks.lmms.run_logs import (
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.judges.verdicts import Verdict
 
 JUDGE = "judge.json"
 """Beside a run's answers: who judged them."""
@@ -172,21 +173,19 @@ class LmmsEval:
         data = data_name(read_json(logged.results), logged)
         items += media_missing(data, {item.id for item in items}, self._note)
         raw = raw_replies(logged.samples)
-        return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in self._scored(items, run)]
-
-    def _scored(self, items: Sequence[Item], run: Path) -> list[Sample]:
-        if self._judge is None:
-            return [aggregation.to_sample(self.spec, item) for item in items]
-        verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
-        lacking = [verdict for verdict in verdicts.values() if verdict.reason in _COMES_BACK]
-        if lacking:
-            raise ReelbenchError(
-                f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
-                " came is kept: rerun the command to continue"
-            )
-        paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
-        write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
-        return [aggregation.to_sample(self.spec, item, verdicts.get(item.id)) for item in items]
+        verdicts: Mapping[str, Verdict] = {}
+        if self._judge is not None:
+            verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
+            lacking = [verdict for verdict in verdicts.values() if verdict.reason in _COMES_BACK]
+            if lacking:
+                raise ReelbenchError(
+                    f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
+                    " came is kept: rerun the command to continue"
+                )
+            paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
+            write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
+        samples = [aggregation.to_sample(self.spec, item, verdicts.get(item.id)) for item in items]
+        return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 
 
 def _ended(output: Path, task: str) -> LoggedTask | None:

@@ -35,7 +35,6 @@ DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
 """Format -> a file's ending, and what draws a graph."""
 
 _LONGEST = 100  # characters of an id in a file's name
-_TOLD = 5  # problems of a reply that are told to the model
 
 
 @dataclass(slots=True)

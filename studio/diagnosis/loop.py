@@ -73,10 +73,22 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
     """
     folder = Folder(out)
     with folder.held(plan.models.note) as lock:
-        folder.begin(_settings(plan))
+        asked = plan.models.options
+        sampling = {role: sent for role in ROLES if role in asked and (sent := asked[role].sampling({}))}
+        folder.begin(
+            {
+                **plan.about,
+                "models": {role: asked[role].model for role in ROLES if role in asked},
+                **({"sampling": sampling} if sampling else {}),
+                "prompts": plan.models.prompts.hashes(),
+                "votes": plan.votes,
+                "rounds": plan.rounds,
+                **({"right": True} if plan.right else {}),
+            }
+        )
         history: dict[str, list[Round]] = {}
         cues = {question.id: "" for question in plan.questions}
-        retry, reopened = any(model.retry_unread for model in plan.models.options.values()), False
+        retry, reopened = any(model.retry_unread for model in asked.values()), False
         for number in range(1, plan.rounds + 1):
             records = None if reopened else folder.over(number)
             if records is not None and retry and any(record.stop in UNREAD for record in records):
@@ -91,20 +103,6 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
             if not cues:
                 break
     return folder
-
-
-def _settings(plan: Plan) -> dict[str, Any]:
-    asked = plan.models.options
-    sampling = {role: sent for role in ROLES if role in asked and (sent := asked[role].sampling({}))}
-    return {
-        **plan.about,
-        "models": {role: asked[role].model for role in ROLES if role in asked},
-        **({"sampling": sampling} if sampling else {}),
-        "prompts": plan.models.prompts.hashes(),
-        "votes": plan.votes,
-        "rounds": plan.rounds,
-        **({"right": True} if plan.right else {}),
-    }
 
 
 def _answered(

@@ -14,11 +14,10 @@ from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address, write_text
 from reelbench.registry.media.library import Library
 from reelbench.studio.diagnosis.folder import Folder
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.diagnosis.tagging import Attempt
 from reelbench.studio.evidence.findings import LABELS
 from reelbench.studio.evidence.graphs import Graph
-from reelbench.studio.evidence.isolation import NodeTag, Round, Stop
+from reelbench.studio.evidence.isolation import NodeTag, Stop
 
 PAGE = "report.html"
 _LINKS = (
@@ -46,13 +45,31 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         rounds: dict[str, list[dict[str, Any]]] = {}
         for record in records:
             attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
-            drawn = _round(record, attempt, graphs.get(record.id), cues.get(record.id))
-            rounds.setdefault(record.id, []).append(drawn)
+            graph = graphs.get(record.id)
+            rounds.setdefault(record.id, []).append(
+                {
+                    **record.model_dump(include={"round", "stop"}),
+                    "cue": cues.get(record.id),
+                    **attempt.model_dump(include={"answer", "output", "right"}),
+                    "nodes": [_node(graph, key, record.nodes.get(key)) for key in graph.order] if graph else [],
+                }
+            )
             cues[record.id] = record.cue
         for question in folder.questions:
-            if question.id in rounds:
-                entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
-                entry["diagnoses"][place] = rounds[question.id]
+            if question.id not in rounds:
+                continue
+            if question.id not in shown:
+                path = None  # the video's, where it is here
+                if library is not None and question.video:
+                    with suppress(MediaError, KeyError):
+                        path = library.clip({"id": question.id, "video": question.video})
+                shown[question.id] = {
+                    **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
+                    "locale": question.group,
+                    "video": None if path is None else address(path, out),
+                    "diagnoses": [None] * len(folders),
+                }
+            shown[question.id]["diagnoses"][place] = rounds[question.id]
     data = {
         "diagnoses": [
             {"name": folder.path.absolute().name, "settings": setting, "figures": each}
@@ -72,31 +89,6 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         head=page_head(_LINKS),
     )
     write_text(out, page)
-
-
-def _question(question: ReasonedQuestion, library: Library | None, page: Path, diagnoses: int) -> dict[str, Any]:
-    path = None  # the video's, where it is here
-    if library is not None and question.video:
-        with suppress(MediaError, KeyError):
-            path = library.clip({"id": question.id, "video": question.video})
-    return {
-        **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
-        "locale": question.group,
-        "video": None if path is None else address(path, page),
-        "diagnoses": [None] * diagnoses,
-    }
-
-
-def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:
-    return {
-        "round": record.round,
-        "stop": record.stop,
-        "cue": cue,
-        "answer": attempt.answer,
-        "output": attempt.output,
-        "right": attempt.right,
-        "nodes": [] if graph is None else [_node(graph, key, record.nodes.get(key)) for key in graph.order],
-    }
 
 
 def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:

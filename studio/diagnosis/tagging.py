@@ -29,8 +29,6 @@ from reelbench.studio.evidence.isolation import Round, to_judge
 VOTES = 3
 """How often the paper asks (supplement, D.3)."""
 
-_TOLD = 5  # problems of a reply that are told to the model
-
 Vote = Mapping[str, NodeVerdict] | None
 """Node id -> verdict; None for a reply that could not be read."""
 

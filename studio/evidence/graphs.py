@@ -219,7 +219,14 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
                 problems.append(f"{name}: parent {_shown(parent)} does not exist")
             if times > 1:
                 problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
-    return nodes, problems or _cycle(nodes)
+    if not problems:
+        try:
+            TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
+        except CycleError as error:
+            cycle = [_shown(str(node)) for node in error.args[1]]
+            more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
+            problems = [f"node {cycle[0]}: is in a cycle ({' → '.join(cycle[:5])}{more})"]
+    return nodes, problems
 
 
 def printed_map(graph: Graph) -> str:
@@ -238,7 +245,13 @@ def warnings(graph: Graph, answer: str | None = None) -> list[str]:
         kinds.append(SEVERAL_ENDS)
     if answer is not None and not any(normalize(answer) in normalize(graph.by_id[end].evidence) for end in graph.ends):
         kinds.append(ANSWER_NOT_AT_END)
-    if len(_connected(graph, graph.ends[-1])) < len(graph.nodes):
+    connected, todo = {graph.ends[-1]}, [graph.ends[-1]]
+    while todo:
+        node = todo.pop()
+        new = {*graph.by_id[node].parents, *graph.children[node]} - connected
+        connected |= new
+        todo += new
+    if len(connected) < len(graph.nodes):
         kinds.append(UNCONNECTED)
     if any(len(node.windows) > 1 for node in graph.nodes):
         kinds.append(SEVERAL_TIMES)
@@ -324,16 +337,6 @@ def _entry_problems(key: str | None, entry: object) -> list[str]:
     return problems
 
 
-def _cycle(nodes: Sequence[Node]) -> list[str]:
-    try:
-        TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
-    except CycleError as error:
-        cycle = [str(node) for node in error.args[1]]
-        more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
-        return [f"node {_shown(cycle[0])}: is in a cycle ({' → '.join(_shown(node) for node in cycle[:5])}{more})"]
-    return []
-
-
 def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
     return entry.get("parents", entry.get("parent_nodes"))
 
@@ -348,14 +351,3 @@ def _key(value: object) -> str | None:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def _connected(graph: Graph, start: str) -> set[str]:
-    seen, todo = {start}, [start]
-    while todo:
-        node = todo.pop()
-        for other in (*graph.by_id[node].parents, *graph.children[node]):
-            if other not in seen:
-                seen.add(other)
-                todo.append(other)
-    return seen

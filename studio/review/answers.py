@@ -6,7 +6,7 @@ resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole boot
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,6 @@ class BlindAnswers(ReviewKind):
     """Questions answered from the video alone."""
 
     name = KindName.ANSWERS
-    title = "Answers"
-    verb = "answered"
-    video_alone = "Watch the video, and answer from it alone."
-    advice = (
-        video_alone,
-        "Where a span is asked, mark where the video shows the answer.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question, with its options where it has any."""
@@ -69,8 +62,11 @@ class BlindAnswers(ReviewKind):
         answers = {" ".join(answer.split()).casefold() for marks in given if (answer := marks.get("answer"))}
         return len(answers) > 1 or far_apart([span for marks in given if (span := span_of(marks)) is not None])
 
-    def summarize(self, reviews: Reviews) -> "AnswerSummary":
-        """Score what people answered; InputError where nothing is answered, or the data is not that of the page."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Score what people answered -> the metrics over people, of each person, and of what was decided.
+
+        InputError where nothing is answered, or the data is not that of the page.
+        """
         located = loading.locate(reviews.benchmark, reviews.split, reviews.data, fetch=False)
         spec = located.spec
         hidden = spec.splits[loading.upstream_split(spec, located.split)].hidden_answers
@@ -93,96 +89,29 @@ class BlindAnswers(ReviewKind):
             marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
             if _answered(marks):
                 settled[item] = marks
-        together = _scored(spec, known, settled, hidden=hidden) if settled else None
-        return AnswerSummary(self, reviews, located, people, together, metrics, hidden, len(known))
+        together = {"together": _scored(spec, known, settled, hidden=hidden)} if settled else {}
+        figures = {
+            "setting": "human",
+            "metrics": metrics,
+            "people": {name: _figures(scored) for name, scored in people.items()},
+            **{name: _figures(scored) for name, scored in together.items()},
+        }
+        title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
+        rows = [
+            (name, number(pooled["value"]), interval(pooled["ci95"]), str(pooled["n"]))
+            for name, pooled in metrics.items()
+        ]
+        table = Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
+        # Names are people's own: folders are numbered, and the board shows the number.
+        by_folder = {
+            f"person-{place}": (f"Human {place}", people[name]) for place, name in enumerate(sorted(people), start=1)
+        }
+        by_folder |= {name: ("Humans together", scored) for name, scored in together.items()}
+        write = partial(_write, located, by_folder, len(known), hidden=hidden)
+        return ReviewSummary(self, reviews, figures, [table], write)
 
 
 ANSWERS = BlindAnswers()
-
-
-@dataclass(frozen=True, slots=True)
-class PooledMetric:
-    """A metric over people: the mean over all their answers, its interval over videos and people, and their number."""
-
-    value: float
-    ci95: tuple[float, float] | None
-    n: int
-    people: int
-
-
-@dataclass(frozen=True)
-class AnswerSummary(ReviewSummary):
-    """People's answers on one page."""
-
-    located: loading.SplitData
-    people: dict[str, ScoredItems]
-    """Person -> their answers, scored."""
-    together: ScoredItems | None
-    """What all gave or what was decided, scored; None without a consensus page's file."""
-    metrics: dict[str, PooledMetric]
-    """Over all people; those that no single answer has are left out."""
-    hidden: bool
-    """Whether the split's answers are hidden, so that nothing can be scored here."""
-    rows: int
-    """Questions of the split."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return the metrics over people, of each person, and of what was decided."""
-        people = {name: _figures(scored) for name, scored in self.people.items()}
-        together = {} if self.together is None else {"together": _figures(self.together)}
-        metrics = {name: asdict(pooled) for name, pooled in self.metrics.items()}
-        return {"setting": "human", "metrics": metrics, "people": people, **together}
-
-    def tables(self) -> list[Table]:
-        """Return the metrics over people."""
-        rows = [
-            (name, number(pooled.value), interval(pooled.ci95), str(pooled.n)) for name, pooled in self.metrics.items()
-        ]
-        title = f"{self.reviews.benchmark} {self.reviews.split}, setting human, {len(self.people)} people"
-        return [Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)]
-
-    def write(self, path: Path) -> str:
-        """Write each person's submission in the owners' format, and their result for the board, to a folder each."""
-        # Names are people's own: files are numbered, and the board shows the number.
-        everybody = [
-            (f"person-{place}", f"Human {place}", self.people[name])
-            for place, name in enumerate(sorted(self.people), start=1)
-        ]
-        if self.together is not None:
-            everybody.append(("together", "Humans together", self.together))
-        for folder, model, scored in everybody:
-            self._write_one(path / folder, model, scored)
-        written = f"{len(self.people)} people's submissions written to {path}"
-        spec = self.located.spec
-        if self.hidden:
-            return f"{written}; the answers are hidden: send them to the owners' server"
-        if spec.row_kind == "open":
-            return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
-        return written
-
-    def _write_one(self, folder: Path, model: str, scored: ScoredItems) -> None:
-        spec = self.located.spec
-        formats = loading.imported(spec.formats)
-        submission = folder / f"submission{getattr(formats, 'SUBMISSION_SUFFIX', '.jsonl')}"
-        folder.mkdir(parents=True, exist_ok=True)
-        table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
-        if submission.suffix == ".json":
-            write_text(submission, json.dumps(table, ensure_ascii=False))
-        else:
-            write_jsonl(submission, table)
-        if self.hidden:
-            return
-        partial = len(scored.samples) < self.rows
-        result_files.write(
-            folder,
-            spec,
-            scored,
-            split=self.located.split,
-            source=self.located.source,
-            model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
-            # Few answer a whole benchmark: a part of it is shown, and never ranked.
-            settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial else None),
-        )
 
 
 def _figures(scored: ScoredItems) -> dict[str, Any]:
@@ -191,43 +120,83 @@ def _figures(scored: ScoredItems) -> dict[str, Any]:
     }
 
 
+def _write(
+    located: loading.SplitData, by_folder: Mapping[str, tuple[str, ScoredItems]], rows: int, path: Path, *, hidden: bool
+) -> str:
+    """Write each person's submission in the owners' format, and their result for the board, to a folder each.
+
+    `by_folder` are the model's name on the board and the answers; a split has so many `rows`, whose right answers may
+    be `hidden`: then nothing is scored here.
+    """
+    spec = located.spec
+    formats = loading.imported(spec.formats)
+    for name, (model, scored) in by_folder.items():
+        folder = path / name
+        submission = folder / f"submission{getattr(formats, 'SUBMISSION_SUFFIX', '.jsonl')}"
+        folder.mkdir(parents=True, exist_ok=True)
+        table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
+        if submission.suffix == ".json":
+            write_text(submission, json.dumps(table, ensure_ascii=False))
+        else:
+            write_jsonl(submission, table)
+        if not hidden:
+            partial_run = len(scored.samples) < rows
+            result_files.write(
+                folder,
+                spec,
+                scored,
+                split=located.split,
+                source=located.source,
+                model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
+                # Few answer a whole benchmark: a part of it is shown, and never ranked.
+                settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial_run else None),
+            )
+    written = f"{len(by_folder) - ('together' in by_folder)} people's submissions written to {path}"
+    if hidden:
+        return f"{written}; the answers are hidden: send them to the owners' server"
+    if spec.row_kind == "open":
+        return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+    return written
+
+
 def _answered(marks: Marks) -> bool:
     return bool(marks.get("answer") or marks.get("span"))
 
 
 def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
-    items = [_scoring_item(spec, known[item], given) for item, given in sorted(marks.items())]
+    items = []
+    for item, given in sorted(marks.items()):
+        row, answer = known[item], given.get("answer") or ""
+        parsed: dict[str, Any] | None = None
+        prediction: Any = answer
+        if spec.row_kind != "open":
+            parsed = {"answer": answer or None} if spec.asks_choice else {}
+            prediction = dict(parsed)
+            if spec.asks_span:
+                span = span_of(given)
+                parsed["span"] = list(span) if span else None
+                prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
+        unread = parsed is not None and None in parsed.values()
+        items.append(
+            records.Item(
+                id=row["id"],
+                video=row["video"],
+                target=rows.target(spec, row),
+                prediction=prediction,
+                parsed=parsed,
+                facets=rows.facets(spec, row),
+                question=row["question"],
+                flags=("parse_failed",) if unread else (),
+            )
+        )
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
     return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
 
 
-def _scoring_item(spec: BenchmarkSpec, row: Row, marks: Marks) -> records.Item:
-    answer = marks.get("answer") or ""
-    parsed: dict[str, Any] | None = None
-    prediction: Any = answer
-    if spec.row_kind != "open":
-        parsed = {"answer": answer or None} if spec.asks_choice else {}
-        prediction = dict(parsed)
-        if spec.asks_span:
-            span = span_of(marks)
-            parsed["span"] = list(span) if span else None
-            prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
-    unread = parsed is not None and None in parsed.values()
-    return records.Item(
-        id=row["id"],
-        video=row["video"],
-        target=rows.target(spec, row),
-        prediction=prediction,
-        parsed=parsed,
-        facets=rows.facets(spec, row),
-        question=row["question"],
-        flags=("parse_failed",) if unread else (),
-    )
-
-
-def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, PooledMetric]:
+def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+    """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
     metrics = {}
     for metric in spec.metrics:
         aggregate = metric.aggregate
@@ -244,7 +213,7 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
     return metrics
 
 
-def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> PooledMetric:
+def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> dict[str, Any]:
     """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
     names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
@@ -262,4 +231,4 @@ def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) 
     with np.errstate(invalid="ignore"):
         draws = sum_draws / count_draws
     ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
-    return PooledMetric(value, ends, len(cells), len(names))
+    return {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}

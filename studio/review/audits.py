@@ -6,8 +6,8 @@ as there: what is right stays, what writer and auditor mended together is entere
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,16 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
-from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import Marks, Review, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import WORDS, Marks, Review, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
-CODES = {
-    "A": "Both answers say the same: approved",
-    "B": "They differ slightly, and a small change settles it",
-    "C1": "They differ: the writer is wrong",
-    "C2": "They differ: I was wrong, and the writer's answer stands",
-    "C3": "They differ: the question is unclear",
-}
+CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
 """What comes of comparing the auditor's answer with the writer's."""
-CLARITY = {
-    "clear": "Clear: it can be read in one way only",
-    "mended": "Unclear, and I mend it below",
-    "unclear": "Unclear, and only its writer can mend it",
-}
+CLARITY: dict[str, str] = WORDS[KindName.AUDIT]["clarity"]
 _MENDED = {"B": ("question", "answer"), "C1": ("answer",), "C3": ("question", "answer")}
 """Code -> the texts that are mended under it."""
 _APPROVED = ("A", "C2")
@@ -48,17 +37,7 @@ class Audits(ReviewKind):
     """Whether a question is clear, its answer right, and each of its reasoning steps required."""
 
     name = KindName.AUDIT
-    title = "Audit"
     choices = (("clarity", tuple(CLARITY)), ("code", tuple(CODES)))
-    verb = "audited"
-    video_alone = "Watch the video, and answer from it alone."
-    advice = (
-        video_alone,
-        "Say first whether the question is clear; mend it where you can.",
-        "Then answer it yourself. Only after that look at the writer's answer: yours can't be changed any more.",
-        "Compare the two, choose a code, and give your reason for all codes but A.",
-        "A step is required if the answer can't be had without it; its time is right if the video shows it then.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
@@ -84,7 +63,7 @@ class Audits(ReviewKind):
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
         asks.append(parts.text_ask("why", "Why?", when=why, start=""))
         judged: list[Part] = []
-        for at, step in enumerate(_lines(row), 1):
+        for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
             shown = parts.shown_text(f"Step {at}", step, row["language"])
             question, options = f"step {at} required", [("yes", "Required"), ("no", "Not required")]
             more = {"inline": True, **revealed}
@@ -119,8 +98,11 @@ class Audits(ReviewKind):
         given = [marks for marks in by_reviewer.values() if _code(marks)]
         return bool(given) and (self.disagrees(by_reviewer) or not any(map(_stays, given)))
 
-    def summarize(self, reviews: Reviews) -> "AuditSummary":
-        """Put audits together; InputError where nothing is audited."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong.
+
+        InputError where nothing is audited.
+        """
         settled: dict[str, Marks] = {}
         still_open: list[str] = []
         codes: dict[str, list[str]] = {}
@@ -138,7 +120,21 @@ class Audits(ReviewKind):
                 settled[name] = max(given, key=lambda marks: (_stays(marks), bool(_edits(marks))))
         if not codes:
             raise InputError("nothing is audited in these files yet")
-        return AuditSummary(self, reviews, settled, still_open, codes)
+        figures = _figures(reviews, settled, still_open, codes)
+        notes = [
+            f"{name}, {field}: {text['before']} → {text['after']}"
+            for name, fields in figures["mended"].items()
+            for field, text in fields.items()
+        ]
+        if len(notes) > _SHOWN:
+            notes = [*notes[:_SHOWN], f"and {len(notes) - _SHOWN} more were mended; --json lists all"]
+        if still_open or figures["back"]:
+            notes.append(
+                f"{len(still_open)} are open and {len(figures['back'])} go back to their writer (--write): review page "
+                "… --consensus FILES writes a page on which both decide, and enter what they agree on"
+            )
+        tables = _tables(reviews.heading, figures)
+        return ReviewSummary(self, reviews, figures, tables, partial(_write, reviews, settled), notes)
 
 
 AUDITS = Audits()
@@ -152,11 +148,6 @@ def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) 
     # Behind the comparison it is optional: what can't be mended here goes back to the writer.
     title, hint = f"{parts.capitalised(name)}, mended", "as its writer agrees; left as it is, it goes back"
     return parts.text_ask(name, title, 2, start=texts[name], when=when, optional=True, hint=hint, **more)
-
-
-def _lines(row: Row) -> list[str]:
-    """Return a row's reasoning steps, one a line."""
-    return [line.strip() for text in steps(row) for line in text.splitlines() if line.strip()]
 
 
 def _code(marks: Marks) -> str | None:
@@ -184,133 +175,96 @@ def _stays(marks: Marks) -> bool:
     return code in _APPROVED or (code == "C1" and "answer" in edits) or (code == "C3" and "question" in edits)
 
 
-@dataclass(frozen=True)
-class AuditSummary(ReviewSummary):
-    """Several auditors' files."""
+def _figures(
+    reviews: Reviews, settled: Mapping[str, Marks], still_open: Sequence[str], codes: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Return an audit's figures.
 
-    settled: dict[str, Marks]
-    """Question -> marks that hold: decided, or of auditors who chose the same code."""
-    open: list[str]
-    """Questions on which auditors differ."""
-    codes: dict[str, list[str]]
-    """Question -> what each auditor chose."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong.
-
-        A code's agreement is the share, of all choices of it by one of a pair of auditors, that the other made too: 2
-        both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions,
-        18.1).
-        """
-        marks, about = self.reviews.marks(), self.reviews.items
-        held = Counter(_code(one) for one in self.settled.values())
-        chosen = Counter(code for given in self.codes.values() for code in given)
-        pairs = [pair for given in self.codes.values() for pair in combinations(given, 2)]
-        of_pairs = Counter(code for pair in pairs for code in pair)
-        both = Counter(one for one, other in pairs if one == other)
-        codes = {
+    `settled` are the marks that hold by question (decided, or of auditors who chose the same code), `codes` what each
+    auditor chose. A code's agreement is the share, of all choices of it by one of a pair of auditors, that the other
+    made too: 2 both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and
+    Proportions, 18.1).
+    """
+    marks, about = reviews.marks(), reviews.items
+    held = Counter(_code(one) for one in settled.values())
+    chosen = Counter(code for given in codes.values() for code in given)
+    pairs = [pair for given in codes.values() for pair in combinations(given, 2)]
+    of_pairs = Counter(code for pair in pairs for code in pair)
+    both = Counter(one for one, other in pairs if one == other)
+    mended = {}
+    for name, one in settled.items():
+        before = about.get(name, {}).get("texts", {})
+        if edits := _edits(one):
+            mended[name] = {field: {"before": before.get(field, ""), "after": text} for field, text in edits.items()}
+    judged: dict[tuple[str, str], list[str]] = {}
+    for name, by in marks.items():
+        for one in by.values():
+            for step in about.get(name, {}).get("steps", ()):
+                if step in one and one.get("code"):
+                    judged.setdefault((name, step), []).append(one[step])
+    steps = {}  # judged ones, and those that somebody calls not required or wrongly timed
+    for field, title in (("required", "not_required"), ("time", "wrong_time")):
+        of_field = {key: given for key, given in judged.items() if key[1].endswith(field)}
+        wrong = [{"id": key, "step": int(step.split()[1])} for (key, step), given in of_field.items() if "no" in given]
+        steps[title] = {"judged": len(of_field), "steps": wrong}
+    return {
+        "codes": {
             code: {
                 "n": chosen[code],
                 "settled": held[code],
                 "agreement": 2 * both[code] / of_pairs[code] if of_pairs[code] else None,
             }
             for code in CODES
-        }
-        order = list(CODES)
-        units = [[order.index(code) for code in given] for given in self.codes.values()]
-        mended = {}
-        for name, one in self.settled.items():
-            before = about.get(name, {}).get("texts", {})
-            if edits := _edits(one):
-                mended[name] = {
-                    field: {"before": before.get(field, ""), "after": text} for field, text in edits.items()
-                }
-        return {
-            "codes": codes,
-            "alpha": krippendorff_alpha(units, level="nominal"),
-            "clarity": dict(
-                Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)
-            ),
-            "open": self.open,
-            "reasons": [
-                {"id": name, "reviewer": who, "code": _code(one), "reason": one["why"]}
-                for name, by in marks.items()
-                for who, one in by.items()
-                if one.get("why") and _code(one) not in (None, "A")
-            ],
-            "mended": mended,
-            "back": {name: _code(one) for name, one in self.settled.items() if not _stays(one)},
-            "steps": self._steps(),
-        }
+        },
+        "alpha": choice_alpha(codes.values(), list(CODES)),
+        "clarity": dict(Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)),
+        "open": still_open,
+        "reasons": [
+            {"id": name, "reviewer": who, "code": _code(one), "reason": one["why"]}
+            for name, by in marks.items()
+            for who, one in by.items()
+            if one.get("why") and _code(one) not in (None, "A")
+        ],
+        "mended": mended,
+        "back": {name: _code(one) for name, one in settled.items() if not _stays(one)},
+        "steps": steps,
+    }
 
-    def _steps(self) -> dict[str, Any]:
-        """Return the number of judged steps, and those that somebody calls not required or wrongly timed."""
-        judged: dict[tuple[str, str], list[str]] = {}
-        for name, by in self.reviews.marks().items():
-            for marks in by.values():
-                for step in self.reviews.items.get(name, {}).get("steps", ()):
-                    if step in marks and marks.get("code"):
-                        judged.setdefault((name, step), []).append(marks[step])
-        figures: dict[str, Any] = {}
-        for field, name in (("required", "not_required"), ("time", "wrong_time")):
-            of_field = {key: given for key, given in judged.items() if key[1].endswith(field)}
-            wrong = [
-                {"id": key, "step": int(step.split()[1])} for (key, step), given in of_field.items() if "no" in given
-            ]
-            figures[name] = {"judged": len(of_field), "steps": wrong}
-        return figures
 
-    def tables(self) -> list[Table]:
-        """Return codes with their agreement, what was found wrong, and the reasons."""
-        figures = self.figures()
-        codes = [
-            (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
-            for code, found in figures["codes"].items()
-        ]
-        title = f"{self.heading}, Krippendorff's alpha {number(figures['alpha'])}"
-        columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
-        mended = figures["mended"].values()
-        counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
-        counts.append(("back to the writer", str(len(figures["back"]))))
-        counts += [
-            (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
-            for name, found in figures["steps"].items()
-        ]
-        reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
-        tables = [Table(title, columns, codes), Table("what was found", ("", "#n"), counts)]
-        return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
+def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
+    """Return codes with their agreement, what was found wrong, and the reasons."""
+    codes = [
+        (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
+        for code, found in figures["codes"].items()
+    ]
+    title = f"{heading}, Krippendorff's alpha {number(figures['alpha'])}"
+    columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
+    counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
+    mended = figures["mended"].values()
+    counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
+    counts.append(("back to the writer", str(len(figures["back"]))))
+    counts += [
+        (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
+        for name, found in figures["steps"].items()
+    ]
+    reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
+    tables = [Table(title, columns, codes), Table("what was found", ("", "#n"), counts)]
+    return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
 
-    def notes(self) -> list[str]:
-        """Return the mended texts, and the number of open questions."""
-        lines = [
-            f"{name}, {field}: {text['before']} → {text['after']}"
-            for name, fields in self.figures()["mended"].items()
-            for field, text in fields.items()
-        ]
-        if len(lines) > _SHOWN:
-            lines = [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more were mended; --json lists all"]
-        back = sum(not _stays(one) for one in self.settled.values())
-        if self.open or back:
-            lines.append(
-                f"{len(self.open)} are open and {back} go back to their writer (--write): review page … --consensus "
-                "FILES writes a page on which both decide, and enter what they agree on"
-            )
-        return lines
 
-    def write(self, path: Path) -> str:
-        """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
+def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
+    """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
 
-        Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own (`….back.json`) with code
-        and reasons, which its writer mends and an audit takes again (`--data`). What nobody audited, or is open, stays
-        unverified.
-        """
-        verified = {name for name, marks in self.settled.items() if _stays(marks)}
-        changes = {name: edits for name in verified if (edits := _edits(self.settled[name]))}
-        marks = self.reviews.marks()
-        back = {}
-        for name in [name for name in self.settled if name not in verified]:
-            why = {who: said["why"] for who, said in marks[name].items() if said.get("why")}
-            back[name] = {"code": _code(self.settled[name]), "why": why}
-        dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
-        return write_rows(path, self.reviews, Verification(verified, dropped, changes, back=back))
+    Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own (`….back.json`) with code and
+    reasons, which its writer mends and an audit takes again (`--data`). What nobody audited, or is open, stays
+    unverified.
+    """
+    verified = {name for name, marks in settled.items() if _stays(marks)}
+    changes = {name: edits for name in verified if (edits := _edits(settled[name]))}
+    marks = reviews.marks()
+    back = {}
+    for name in [name for name in settled if name not in verified]:
+        why = {who: said["why"] for who, said in marks[name].items() if said.get("why")}
+        back[name] = {"code": _code(settled[name]), "why": why}
+    dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
+    return write_rows(path, reviews, Verification(verified, dropped, changes, back=back))

@@ -16,8 +16,7 @@ from reelbench.studio.moment_pairs import WAGE
 from reelbench.studio.review import KindName, label_studio
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.audits import AUDITS
-from reelbench.studio.review.graphs import GRAPHS
-from reelbench.studio.review.nodes import NODES
+from reelbench.studio.review.evidence import GRAPHS, NODES
 from reelbench.studio.review.pages import Content, rows_by_video
 from reelbench.studio.review.preferences import DISCUSSION, PREFERENCES
 from reelbench.studio.review.ratings import LOW, RATINGS, SCORES, low_places
@@ -52,9 +51,9 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
     for path in paths:
         document = read_json(path)
         if isinstance(document, list):  # Label Studio's, where a page of ours saves an object
-            export = label_studio.parse(document, path)
-            files += [(path, review) for review in export.reviews]
-            ignored.update(export.ignored)
+            reviews, left_out = label_studio.parse(document, path)
+            files += [(path, review) for review in reviews]
+            ignored.update(left_out)
         else:
             review = parse_review(document, path)
             KINDS[review.ask].check(review, path)
@@ -101,7 +100,15 @@ def draw_disagreements(
         )
     if kind is RATINGS:
         return _low_ratings(name, reviews, data)
-    whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers, made)
+    if nodes is not None:
+        whole = nodes()
+    else:  # every question that the files have marks of, at a place of its own
+        split, marked = reviews.split if name == reviews.benchmark else None, reviews.marks()
+        located = loading.locate(name, split, data if made is None else made / DISCUSSION)
+        spec, split = located.spec, located.split
+        rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
+        drawn = DrawnRows(spec, split, rows_by_video(rows.values()), answers, made=made)
+        whole = Content(kind, spec, split, kind.places(drawn), {row["video"]: row for row in rows.values()})
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
         raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
     places_by_id = {place.items[0]["id"]: place for place in whole.places}
@@ -120,8 +127,8 @@ def draw_disagreements(
         places.append(places_by_id[identifier])
     if not places:
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
-    rows = {place.video: whole.rows[place.video] for place in places}
-    return Content(kind, whole.spec, whole.split, places, rows, consensus=True)
+    by_video = {place.video: whole.rows[place.video] for place in places}
+    return Content(kind, whole.spec, whole.split, places, by_video, consensus=True)
 
 
 def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
@@ -135,16 +142,6 @@ def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
         raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
     rows = {place.video: by_video[place.video][0] for place in places}
     return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
-
-
-def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path | None, made: Path | None) -> Content:
-    """Return every question that the files have marks of, at a place of its own."""
-    data = data if made is None else made / DISCUSSION
-    located = loading.locate(name, None if name != reviews.benchmark else reviews.split, data)
-    spec, kind, marked = located.spec, KINDS[reviews.kind], reviews.marks()
-    rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
-    places = kind.places(DrawnRows(spec, located.split, rows_by_video(rows.values()), answers, made=made))
-    return Content(kind, spec, located.split, places, {row["video"]: row for row in rows.values()})
 
 
 def in_words(marks: Marks, item: Item) -> str:

@@ -6,6 +6,7 @@ TimelineRegion.js), so a range from frame s to frame e is the time from (s - 1) 
 
 import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,11 +60,21 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
         )
     library = Library(content.spec, content.split, data)
     page = fingerprint(content)
-    known = {video: _media(content, library, video) for video in content.rows}
-    tasks = []
-    for place in content.places:
-        path, fps, _ = known[place.video]
-        tasks += [_task(content, page, item, media_url + quote(path), fps) for item in place.items]
+    known: dict[str, tuple[str, float]] = {}  # path under the videos' root, and rate
+    missing: list[str] = []
+    for video, row in content.rows.items():
+        path, fps = page_videos.find_video(library, row), None
+        if path is None:
+            missing.append(video)
+        else:
+            with suppress(MediaError):
+                fps = page_videos.read_clock(path).fps
+        known[video] = page_videos.path_in_library(library, row, path), fps or FPS
+    tasks = [
+        _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
+        for place in content.places
+        for item in place.items
+    ]
     labels = ["question", "answer"] if content.kind is QUESTION_SPANS else ["answer"]
     text = _CONFIG.format(
         labels="".join(f'<Label value="{label}"/>' for label in labels),
@@ -72,22 +83,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "config.xml", text)
     write_json(folder / "tasks.json", tasks)
-    missing = tuple(video for video, (_, _, here) in known.items() if not here)
-    return LabelStudioTasks(folder / "config.xml", folder / "tasks.json", len(tasks), missing)
-
-
-def _media(content: Content, library: Library, video: str) -> tuple[str, float, bool]:
-    """Return a video's path under its root, its rate, and whether it is here."""
-    row = content.rows[video]
-    path = page_videos.find_video(library, row)
-    named = page_videos.path_in_library(library, row, path)
-    if path is None:
-        return named, FPS, False
-    try:
-        fps = page_videos.read_clock(path).fps
-    except MediaError:
-        fps = None
-    return named, fps or FPS, True
+    return LabelStudioTasks(folder / "config.xml", folder / "tasks.json", len(tasks), tuple(missing))
 
 
 def _task(content: Content, page: str, item: Item, video: str, fps: float) -> dict[str, Any]:
@@ -124,14 +120,6 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """An export as reviews, one per annotator, and how many results were left out, by reason."""
-
-    reviews: list[Review]
-    ignored: dict[str, int]
-
-
 @dataclass(slots=True)
 class _Task:
     where: str
@@ -150,8 +138,8 @@ class _Task:
         return rate
 
 
-def parse(document: list[Any], path: Path) -> Export:
-    """Read an export (its format JSON, not JSON-MIN): a list, where a page of ours saves an object.
+def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
+    """Read an export (its format JSON, not JSON-MIN) -> a review for each annotator, and reason -> results left out.
 
     Cancelled annotations and timeline results without a range are left out and counted.
 
@@ -215,7 +203,7 @@ def parse(document: list[Any], path: Path) -> Export:
         for who, annotated in people.items()
         if annotated
     ]
-    return Export(reviews, dict(ignored))
+    return reviews, ignored
 
 
 def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:

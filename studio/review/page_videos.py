@@ -88,28 +88,25 @@ def describe_video(
         return {**NOT_HERE, "source": source}
     beside = path.absolute().is_relative_to(page.absolute().parent)
     facts = {**NOT_HERE, "source": source or (address(path, page) if beside else None), "name": path.name}
+    strip: list[tuple[str, float]] | None = None
     try:
         clock = read_clock(path)
-        strip = _strip(path, page) if strips or not clock.plays else None
+        if strips or not clock.plays:
+            from reelbench.registry.frames import take
+
+            frames = take(path, STRIP)
+            folder = page.parent / f"{page.stem}-frames" / path.stem
+            folder.mkdir(parents=True, exist_ok=True)
+            strip = []
+            for image, time in zip(frames.images, frames.timestamps, strict=True):
+                # A copy: the store may drop its own at any time, and the page may be sent elsewhere with its folder.
+                copy = folder / image.name
+                shutil.copyfile(image, copy)
+                strip.append((address(copy, page), round(time, 3)))
     except MediaError as error:
         note(str(error))
         return facts
     return {**facts, "fps": clock.fps, "duration": clock.duration, "strip": strip}
-
-
-def _strip(path: Path, page: Path) -> list[tuple[str, float]]:
-    from reelbench.registry.frames import take
-
-    frames = take(path, STRIP)
-    folder = page.parent / f"{page.stem}-frames" / path.stem
-    folder.mkdir(parents=True, exist_ok=True)
-    strip = []
-    for image, time in zip(frames.images, frames.timestamps, strict=True):
-        # A copy: the store may drop its own at any time, and the page may be sent elsewhere with its folder.
-        copy = folder / image.name
-        shutil.copyfile(image, copy)
-        strip.append((address(copy, page), round(time, 3)))
-    return strip
 
 
 PAGE_BYTES = 18_000_000

@@ -59,9 +59,6 @@ class Draw:
         return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
 
-DEFAULT = Draw()
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenPages:
     """Written pages: where they are, what is on them all, and the videos that are not here."""

@@ -7,8 +7,8 @@ import csv
 import io
 import random
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.studio.review.review_items import Item, Part, Place
 from reelbench.studio.review.review_kind import (
-    WATCH_FIRST,
+    WORDS,
     DrawnRows,
     Marks,
     Review,
@@ -38,26 +38,7 @@ from reelbench.studio.review.review_kind import (
 )
 
 LOWEST, HIGHEST = 1, 5
-_QUESTION_ENDS = {
-    "relevance": ("has nothing to do with this video", "is about this very video"),
-    "clarity": ("can be read in several ways", "can be read in one way only"),
-    "depth": ("a glance answers it", "the whole video must be thought through"),
-    "answerability": ("needs knowledge from elsewhere", "the video alone answers it"),
-}
-_SEARCHED = ("neither the video nor a search settles it", "the video, with a search where needed, settles it")
-DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "caption": {
-        "accuracy": ("it says what is not so", "all that it says is so"),
-        "clarity": ("hard to make out", "plain at first reading"),
-        "depth": ("names only what is on the surface", "tells what happens, and why"),
-    },
-    "question": _QUESTION_ENDS,
-    "answer": _QUESTION_ENDS
-    | {
-        "depth": ("says only what is on the surface", "shows the whole video thought through"),
-        "answerability": ("rests on knowledge from elsewhere", "follows from the video alone"),
-    },
-}
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = WORDS[KindName.RATINGS]["dimensions"]
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -70,20 +51,6 @@ class Ratings(ReviewKind):
     """Each part of a row rated from 1 to 5 on several dimensions."""
 
     name = KindName.RATINGS
-    title = "Review"
-    verb = "rated"
-    unit = "Video"
-    consensus_unit = "Item"
-    consensus_advice = (
-        "These got low ratings. Watch the video, read what raters said, and decide what becomes of each.",
-        "Keep what is good for all that; drop what can't be mended; edit the rest in the fields below.",
-    )
-    video_alone = "Judge by what the video shows and says, not by what you know from elsewhere."
-    advice = (
-        WATCH_FIRST,
-        video_alone,
-        "Rate the question and the answer each by itself.",
-    )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return one place a video: its caption, if it has one, and all its questions."""
@@ -125,31 +92,80 @@ class Ratings(ReviewKind):
         """Check what was decided on a low rating."""
         merged_decision(marks, where)
 
-    def summarize(self, reviews: Reviews) -> "RatingSummary":
-        """Put ratings together; InputError where nothing is rated."""
-        given: dict[tuple[str, str], dict[str, list[int]]] = {}
-        for review in reviews.reviews.values():
-            for part, identifier, dimension, rating in ratings_in(review):
-                given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
-        if not given:
-            raise InputError("nothing is rated in these files yet")
-        table: dict[str, dict[str, ScaleFigures]] = {}
-        low = []
-        for dimension in ORDER:
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return Table S1, the paper's own beside it where it has any, and what was rated low and decided on it."""
+        table, low = rated(reviews)
+        decided: dict[str, tuple[str, dict[str, str]]] = {}
+        for name, marks in reviews.decisions.items():
+            decision, edits = merged_decision(marks, f"marks.{name}")
+            if decision is not None:
+                decided[name] = decision, edits
+        paper = published("ratings")
+        paper = paper if paper["benchmark"] == reviews.benchmark else None
+        rows = []
+        for dimension, cells in table.items():
+            shown = []
             for part in DIMENSIONS:
-                units = given.get((dimension, part))
-                if not units:
-                    continue
+                cell = cells.get(part)
+                alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
+                shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
+            theirs = [number(paper["means"][dimension].get(part), 1) for part in DIMENSIONS] if paper else []
+            rows.append((dimension, *shown, *theirs))
+        columns = ["#captions", "#questions", "#answers"]
+        title = f"{reviews.heading}: mean (Krippendorff's alpha)"
+        if paper:
+            columns += [f"{name} (paper)" for name in columns]
+            title += f"; the paper's: {paper['cite']}, {paper['by']}"
+        notes = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in low[:_SHOWN]]
+        if len(low) > _SHOWN:
+            notes.append(f"and {len(low) - _SHOWN} more rated low; --json lists all")
+        low_names = {_decided_under(part, item) for part, item, *_ in low}
+        if undecided := len(low_names - decided.keys()):
+            notes.append(f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide")
+        figures = {
+            "table": {
+                dimension: {part: cell.document("rated_twice") for part, cell in cells.items()}
+                for dimension, cells in table.items()
+            },
+            "low": [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in low],
+            "decisions": {name: decision for name, (decision, _) in decided.items()},
+            "published": paper,
+        }
+        write = partial(_write_verified, reviews, low_names, decided)
+        return ReviewSummary(self, reviews, figures, [Table(title, ("dimension", *columns), rows)], write, notes)
+
+
+RATINGS = Ratings()
+
+
+def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tuple[str, str, str, float]]]:
+    """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
+
+    InputError where nothing is rated.
+    """
+    given: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for review in reviews.reviews.values():
+        for part, identifier, dimension, rating in ratings_in(review):
+            given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
+    if not given:
+        raise InputError("nothing is rated in these files yet")
+    table: dict[str, dict[str, ScaleFigures]] = {}
+    low = []
+    for dimension in ORDER:
+        for part in DIMENSIONS:
+            if units := given.get((dimension, part)):
                 table.setdefault(dimension, {})[part] = ScaleFigures.of(units.values())
                 low += [
                     (part, identifier, dimension, statistics.fmean(unit))
                     for identifier, unit in units.items()
                     if min(unit) <= LOW
                 ]
-        return RatingSummary(self, reviews, table, tuple(sorted(low)))
+    return table, sorted(low)
 
 
-RATINGS = Ratings()
+def _decided_under(part: str, item: str) -> str:
+    """Return the id under which a part is decided on: a caption's own, else its question's."""
+    return f"caption {item}" if part == "caption" else item
 
 
 def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
@@ -158,13 +174,13 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
     """
     said: dict[str, list[str]] = {}
-    for part, identifier, dimension, mean in RATINGS.summarize(reviews).low:
-        name = f"caption {identifier}" if part == "caption" else identifier
+    for part, identifier, dimension, mean in rated(reviews)[1]:
         given = [
             f"{who} {review.ratings[part][identifier][dimension]}"
             for who, review in sorted(reviews.reviews.items())
             if dimension in review.ratings.get(part, {}).get(identifier, {})
         ]
+        name = _decided_under(part, identifier)
         said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
     for who, review in sorted(reviews.reviews.items()):
         for name, lines in said.items():
@@ -200,113 +216,47 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
 
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
-    ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
+    ends = dict(DIMENSIONS[part])
+    if spec.people_search and part != "caption":
+        ends["answerability"] = WORDS[KindName.RATINGS]["searched"]
     return [
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
     ]
 
 
-@dataclass(frozen=True)
-class RatingSummary(ReviewSummary):
-    """Several reviewers' ratings: Table S1, and what one of them rated low (part, id, dimension, mean)."""
+def _write_verified(
+    reviews: Reviews, low: Collection[str], decided: Mapping[str, tuple[str, dict[str, str]]], path: Path
+) -> str:
+    """Write the data without what was dropped and with what was edited; `verified` in each row.
 
-    table: dict[str, dict[str, ScaleFigures]]
-    low: tuple[tuple[str, str, str, float], ...]
-
-    def figures(self) -> dict[str, Any]:
-        """Return Table S1, what was rated low, what was decided on it, and the paper's own table."""
-        table = {
-            dimension: {part: cell.document("rated_twice") for part, cell in cells.items()}
-            for dimension, cells in self.table.items()
+    A row is verified where people rated both its question and its answer, and rated none of it low or decided to keep
+    or edit it. What nobody rated, and what is low and undecided, stays unverified.
+    """
+    whole = [
+        {
+            name
+            for review in reviews.reviews.values()
+            for name, given in review.ratings.get(part, {}).items()
+            if DIMENSIONS[part].keys() <= given.keys()
         }
-        low = [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in self.low]
-        decisions = {name: decision for name, (decision, _) in self._decided().items()}
-        return {"table": table, "low": low, "decisions": decisions, "published": self.published}
-
-    @property
-    def published(self) -> dict[str, Any] | None:
-        """The paper's ratings; None where it has none of this benchmark."""
-        ratings = published("ratings")
-        return ratings if ratings["benchmark"] == self.reviews.benchmark else None
-
-    def tables(self) -> list[Table]:
-        """Return Table S1, the paper's own means beside ours where it has any."""
-        rows = []
-        for dimension, cells in self.table.items():
-            shown = []
-            for part in DIMENSIONS:
-                cell = cells.get(part)
-                alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
-                shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-            theirs = self.published["means"][dimension] if self.published else {}
-            rows.append((dimension, *shown, *(number(theirs.get(part), 1) for part in DIMENSIONS if self.published)))
-        columns = ["#captions", "#questions", "#answers"]
-        paper = [f"{name} (paper)" for name in columns] if self.published else []
-        title = f"{self.heading}: mean (Krippendorff's alpha)"
-        if self.published:
-            title += f"; the paper's: {self.published['cite']}, {self.published['by']}"
-        return [Table(title, ("dimension", *columns, *paper), rows)]
-
-    def notes(self) -> list[str]:
-        """Return the low ratings, and the number of undecided ones."""
-        lines = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
-        if len(self.low) > _SHOWN:
-            lines.append(f"and {len(self.low) - _SHOWN} more rated low; --json lists all")
-        if undecided := len(self._low_names() - self._decided().keys()):
-            lines.append(f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide")
-        return lines
-
-    def _low_names(self) -> set[str]:
-        return {f"caption {item}" if part == "caption" else item for part, item, *_ in self.low}
-
-    def _decided(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """Return name -> keep, drop or edit, and the edited texts, of all that was decided."""
-        decided = {}
-        for name, marks in self.reviews.decisions.items():
-            decision, edits = merged_decision(marks, f"marks.{name}")
-            if decision is not None:
-                decided[name] = decision, edits
-        return decided
-
-    def write(self, path: Path) -> str:
-        """Write the data without what was dropped and with what was edited; `verified` in each row.
-
-        A row is verified where people rated both its question and its answer, and rated none of it low or decided to
-        keep or edit it. What nobody rated, and what is low and undecided, stays unverified.
-        """
-        rated = [
-            {
-                name
-                for review in self.reviews.reviews.values()
-                for name, given in review.ratings.get(part, {}).items()
-                if DIMENSIONS[part].keys() <= given.keys()
-            }
-            for part in ("question", "answer")
-        ]
-        decided, low = self._decided(), self._low_names()
-        asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
-        dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
-        verified = {name for name in rated[0] & rated[1] if name not in low or name in asked} - dropped.keys()
-        changes: dict[str, dict[str, Any]] = {name: dict(edits) for name, (_, edits) in asked.items() if edits}
-        for name, (decision, edits) in decided.items():
-            if name.startswith("caption ") and decision != "keep":
-                changes[name] = {"caption": edits.get("caption", "")}
-        return write_rows(path, self.reviews, Verification(verified, dropped, changes))
+        for part in ("question", "answer")
+    ]
+    asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
+    dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
+    verified = {name for name in whole[0] & whole[1] if name not in low or name in asked} - dropped.keys()
+    changes: dict[str, dict[str, Any]] = {name: dict(edits) for name, (_, edits) in asked.items() if edits}
+    for name, (decision, edits) in decided.items():
+        if name.startswith("caption ") and decision != "keep":
+            changes[name] = {"caption": edits.get("caption", "")}
+    return write_rows(path, reviews, Verification(verified, dropped, changes))
 
 
 class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
 
     name = KindName.SCORES
-    title = "Scores"
-    verb = "scored"
     source = "result"
-    advice = (
-        "Score the model's answer against the reference. Each scale means what the judge is told that it means.",
-        "Score each dimension by itself: a wrong answer may be coherent, and a right one shallow.",
-        "Watch the video where the reference alone doesn't settle it.",
-    )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
@@ -336,8 +286,8 @@ class JudgeScores(ReviewKind):
         names = {name for marks in by_reviewer.values() for name in marks} - {"note"}
         return any(len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1 for name in names)
 
-    def summarize(self, reviews: Reviews) -> "ScoreSummary":
-        """Put scores together; InputError where nothing is scored, or a score is off the scale."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return each criterion's figures; InputError where nothing is scored, or a score is off the scale."""
         judge = discovery.get(reviews.benchmark).judge
         if judge is None:
             raise InputError(f"{reviews.benchmark}: has no judged metric")
@@ -356,12 +306,18 @@ class JudgeScores(ReviewKind):
         if not given:
             raise InputError("nothing is scored in these files yet")
         criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
-        means = {
+        means = {  # what was decided, else the mean of people
             (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
             for name in judge.criteria
             for item, unit in given.get(name, {}).items()
         }
-        return ScoreSummary(self, reviews, judge, criteria, means)
+        items = len({item for item, _ in means})
+        figures = {name: scores.document("scored_twice") for name, scores in criteria.items()}
+        rows = [(name, number(found.mean), str(found.n), number(found.alpha)) for name, found in criteria.items()]
+        columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
+        table = Table(f"{reviews.heading}, {items} answers", columns, rows)
+        write = partial(_write_means, means, several=len(judge.criteria) > 1)
+        return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)
 
 
 SCORES = JudgeScores()
@@ -381,34 +337,12 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> I
     return parts.row_item(row, shows, asks)
 
 
-@dataclass(frozen=True)
-class ScoreSummary(ReviewSummary):
-    """Everybody's scores: criterion -> statistics, and (id, criterion) -> what was decided, else the mean of people."""
-
-    judge: JudgeSpec
-    criteria: dict[str, ScaleFigures]
-    means: dict[tuple[str, str], float]
-
-    def figures(self) -> dict[str, Any]:
-        """Return each criterion's statistics."""
-        criteria = {name: scores.document("scored_twice") for name, scores in self.criteria.items()}
-        return {"criteria": criteria, "items": len({item for item, _ in self.means})}
-
-    def tables(self) -> list[Table]:
-        """Return each criterion's statistics."""
-        rows = [
-            (name, number(scores.mean), str(scores.n), number(scores.alpha)) for name, scores in self.criteria.items()
-        ]
-        columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
-        return [Table(f"{self.heading}, {self.figures()['items']} answers", columns, rows)]
-
-    def write(self, path: Path) -> str:
-        """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
-        several = len(self.judge.criteria) > 1
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(["id", "score", *(["criterion"] if several else [])])
-        for (item, name), score in sorted(self.means.items()):
-            table.writerow([item, f"{score:g}", *([name] if several else [])])
-        write_text(path, text.getvalue())
-        return f"{number_of(len(self.means), 'score')} written to {path}"
+def _write_means(means: Mapping[tuple[str, str], float], path: Path, *, several: bool) -> str:
+    """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["id", "score", *(["criterion"] if several else [])])
+    for (item, name), score in sorted(means.items()):
+        table.writerow([item, f"{score:g}", *([name] if several else [])])
+    write_text(path, text.getvalue())
+    return f"{number_of(len(means), 'score')} written to {path}"

@@ -120,6 +120,11 @@ def note_ask() -> Part:
     return text_ask("note", "Note", optional=True)
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text that are not blank, stripped."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def capitalised(name: str) -> str:
     """Return a name with a capital."""
     return name[:1].upper() + name[1:]

@@ -1,16 +1,18 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, and a line in
-`kinds`. What pages save is read here, and several files of one page are put together.
+Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words in
+`kinds.yaml`, and a line in `kinds`. What pages save is read here, and several files of one page are put together.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
 
+import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
 from reelbench.registry.base_record import checked
@@ -86,6 +88,11 @@ class Reviews:
         return sorted(self.reviews)
 
     @property
+    def heading(self) -> str:
+        """What a printed table is of."""
+        return f"{self.benchmark} {self.split}, {len(self.reviews)} reviewers"
+
+    @property
     def items(self) -> dict[str, dict[str, Any]]:
         """Id -> what is known of the item."""
         return {name: about for review in self.reviews.values() for name, about in review.items.items()}
@@ -141,28 +148,27 @@ def merge(
             latest[key] = review
     reviews: dict[str, Review] = {}
     for (name, _), review in sorted(latest.items(), key=lambda pair: pair[1].saved):
-        reviews[name] = _joined(reviews[name], review) if name in reviews else review
+        early = reviews.get(name)
+        reviews[name] = review
+        if early is not None:  # one person's two parts of a draw, as one: never two people who agree with each other
+            both = {
+                field: getattr(early, field) | getattr(review, field)
+                for field in ("seconds", "items", "marks", "comments")
+            }
+            ratings = {
+                part: early.ratings.get(part, {}) | review.ratings.get(part, {})
+                for part in early.ratings | review.ratings
+            }
+            total = (early.total or 0) + (review.total or 0)
+            reviews[name] = review.model_copy(update={"total": total, **both, "ratings": ratings})
     decisions = decided.marks if decided else {}
     return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
 
 
-def _joined(early: Review, late: Review) -> Review:
-    """One person's two parts of a draw, as one: never two people who agree with each other."""
-    return late.model_copy(
-        update={
-            "total": (early.total or 0) + (late.total or 0),
-            **{name: getattr(early, name) | getattr(late, name) for name in ("seconds", "items", "marks", "comments")},
-            "ratings": {
-                part: early.ratings.get(part, {}) | late.ratings.get(part, {}) for part in early.ratings | late.ratings
-            },
-        }
-    )
-
-
-WATCH_FIRST = "Watch the whole video first; play parts of it again when you are not sure."
-"""Advice on a page about a whole video."""
-SEARCH = "Watch the video. You may search the web, as the benchmark's own people did; ask no language model."
-"""Advice where the benchmark lets people look things up."""
+WORDS: Mapping[str, Any] = yaml.safe_load(
+    (resources.files("reelbench.studio.review") / "kinds.yaml").read_text(encoding="utf-8")
+)
+"""Kind -> its words for reviewers, by the names of `ReviewKind`'s fields; and what the values of its asks mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ class DrawnRows:
 
 
 class ReviewKind(ABC):
-    """One kind of page."""
+    """One kind of page; its words are those of `kinds.yaml`, but for what a class says itself."""
 
     name: ClassVar[KindName]
     title: ClassVar[str]
@@ -199,9 +205,16 @@ class ReviewKind(ABC):
     choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
     """Asks, each with the values that a saved file may have of it."""
 
+    def __init_subclass__(cls) -> None:
+        for name, words in WORDS[cls.name].items():
+            if name in ReviewKind.__annotations__ and name not in vars(cls):
+                setattr(cls, name, tuple(words) if isinstance(words, list) else words)
+
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""
-        return tuple(SEARCH if spec.people_search and line == self.video_alone else line for line in self.advice)
+        return tuple(
+            WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
+        )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the page's places, one a question."""
@@ -248,7 +261,7 @@ class ReviewKind(ABC):
 
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
-        """Merge reviewers' marks; InputError where there are none."""
+        """Put reviewers' marks together; InputError where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +286,25 @@ class ScaleFigures:
         return {"mean": self.mean, "n": self.n, "alpha": self.alpha, twice: self.twice}
 
 
-@dataclass(frozen=True)
-class ReviewSummary(ABC):
+def choice_alpha(given: Iterable[Sequence[str]], values: Sequence[str]) -> float | None:
+    """Return Krippendorff's alpha, nominal, of what people chose among `values`, item by item."""
+    return krippendorff_alpha([[values.index(one) for one in unit] for unit in given], level="nominal")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSummary:
     """What a kind makes of several reviewers' files."""
 
     kind: ReviewKind
     reviews: Reviews
+    figures: dict[str, Any]
+    """The kind's own part of the document of `--json`."""
+    tables: list[Table]
+    """What is printed."""
+    write: Callable[[Path], str]
+    """Writes what reviewers agreed on to a path, and returns a line that says what was written."""
+    notes: list[str] = field(default_factory=list[str])
+    """Lines for the user, printed after the tables."""
 
     def document(self) -> dict[str, Any]:
         """Return the document of `--json`; `progress` is reviewer -> items done, of how many, in how many seconds."""
@@ -297,26 +323,5 @@ class ReviewSummary(ABC):
             "split": reviews.split,
             "reviewers": reviews.reviewers,
             "progress": progress,
-            **self.figures(),
+            **self.figures,
         }
-
-    @property
-    def heading(self) -> str:
-        """What a printed table is of."""
-        return f"{self.reviews.benchmark} {self.reviews.split}, {len(self.reviews.reviewers)} reviewers"
-
-    @abstractmethod
-    def figures(self) -> dict[str, Any]:
-        """Return the kind's own part of the document."""
-
-    @abstractmethod
-    def tables(self) -> list[Table]:
-        """Return the printed tables."""
-
-    def notes(self) -> list[str]:
-        """Return lines for the user, printed after the tables."""
-        return []
-
-    @abstractmethod
-    def write(self, path: Path) -> str:
-        """Write what reviewers agreed on and return a line that says what was written."""

@@ -7,6 +7,7 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import WATCH_FIRST, Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
 """Spans that overlap less are a disagreement."""
@@ -33,14 +34,7 @@ class AnswerSpans(ReviewKind):
     """Where the video shows the answer."""
 
     name = KindName.SPANS
-    title = "Spans"
-    verb = "marked"
     choices = (("verdict", ("ok", "bad")),)
-    advice = (
-        WATCH_FIRST,
-        "Mark where the video shows the answer: from its first moment to its last.",
-        "If question and answer make no sense together, or don't fit the video, tick Bad and say why.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
@@ -61,27 +55,78 @@ class AnswerSpans(ReviewKind):
         rejected = any(marks.get("verdict") == "bad" for marks in by_reviewer.values())
         return bool(rejected and spans) or far_apart(spans)
 
-    def summarize(self, reviews: Reviews) -> "SpanSummary":
-        """Put spans together; InputError where nothing is marked."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too.
+
+        InputError where nothing is marked.
+        """
+        marks = reviews.marks()
         items = {
-            name: _item_spans(list(marks.values()), reviews.decisions.get(name))
-            for name, marks in reviews.marks().items()
+            name: _item_spans(list(by_reviewer.values()), reviews.decisions.get(name))
+            for name, by_reviewer in marks.items()
         }
         if not any(item.n or item.rejected for item in items.values()):
             raise InputError("no span is marked in these files yet")
-        return SpanSummary(self, reviews, items)
+        overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
+        overlap = statistics.fmean(overlaps) if overlaps else None
+        rejected = sum(item.rejected for item in items.values())
+        verdicts = rejected + sum(item.n for item in items.values())
+        share = rejected / verdicts if verdicts else None
+        reasons = {
+            name: said
+            for name, by in marks.items()
+            if (said := [f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")])
+        }
+        figures: dict[str, Any] = {
+            "items": {
+                name: {
+                    "span": None if item.span is None else list(item.span),
+                    "n": item.n,
+                    "rejected": item.rejected,
+                    "pairwise_iou": item.pairwise_iou,
+                }
+                for name, item in items.items()
+            },
+            "mean_pairwise_iou": overlap,
+            "rejected_share": share,
+            "reasons": reasons,
+            "ignored": {**reviews.ignored, "unfinished": sum(item.unfinished for item in items.values())},
+        }
+        rows: list[tuple[str, ...]] = [
+            ("mean pairwise IoU", number(overlap, 3), "", str(len(items))),
+            ("rejected, share", number(share, 3), "", str(rejected)),
+        ]
+        if self.name is KindName.QUESTION_SPANS:
+            figures |= _across_time(reviews, items)
+            for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
+                found = figures[name]
+                rows.append((title, number(found["value"], 3), interval(found["ci95"], 3), str(found["n"])))
+            found = figures["across_time"]
+            rows.append(("reasoning across time, questions", str(found["across_time"]), "", str(found["known"])))
+        notes = [f"bad: {name}, {'; '.join(said)}" for name, said in reasons.items()]
+        table = Table(reviews.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)
+        return ReviewSummary(self, reviews, figures, [table], partial(self._write, reviews, items), notes)
+
+    def _write(self, reviews: Reviews, items: Mapping[str, "ItemSpans"], path: Path) -> str:
+        """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
+
+        Upstream rows are the owners' entries of these questions with the new spans; items without a span, and those
+        that half or more called bad, are left out.
+        """
+        spans = {name: list(item.span) for name, item in items.items() if item.span and item.kept}
+        lost = {name: "bad" if item.rejected else "no_span" for name, item in items.items() if name not in spans}
+        if self.name is not KindName.QUESTION_SPANS:
+            changes = {name: {"span": span} for name, span in spans.items()}
+            return write_rows(path, reviews, Verification(set(spans), lost, changes, only_with="span"))
+        write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
+        written = f"{number_of(len(spans), 'question')} written to {path}"
+        return f"{written}, {len(lost)} left out (called bad, or without a span)"
 
 
 class QuestionSpans(AnswerSpans):
     """Where the video shows the event that the question names."""
 
     name = KindName.QUESTION_SPANS
-    title = "Question spans"
-    advice = (
-        WATCH_FIRST,
-        "Mark what the question speaks of: the event that it names, not the one that answers it.",
-        "The answer's own span is shown; play it to tell the two apart.",
-    )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question with its answer and the answer's span."""
@@ -174,91 +219,17 @@ def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     return statistics.median(span[0] for span in spans), statistics.median(span[1] for span in spans)
 
 
-@dataclass(frozen=True)
-class SpanSummary(ReviewSummary):
-    """Everybody's spans of one page."""
-
-    items: dict[str, ItemSpans]
-
-    @property
-    def mean_pairwise_iou(self) -> float | None:
-        """Mean over the items that two people or more gave a span."""
-        known = [item.pairwise_iou for item in self.items.values() if item.pairwise_iou is not None]
-        return statistics.fmean(known) if known else None
-
-    @property
-    def rejected_share(self) -> float | None:
-        """Share of all verdicts that are `bad`, 0 to 1."""
-        rejected = sum(item.rejected for item in self.items.values())
-        verdicts = rejected + sum(item.n for item in self.items.values())
-        return rejected / verdicts if verdicts else None
-
-    def figures(self) -> dict[str, Any]:
-        """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too."""
-        marks = self.reviews.marks()
-        reasons = {
-            name: [f"{who}: {given['reason']}" for who, given in by_reviewer.items() if given.get("reason")]
-            for name, by_reviewer in marks.items()
-        }
-        unfinished = sum(item.unfinished for item in self.items.values())
-        figures: dict[str, Any] = {
-            "items": {
-                name: {
-                    "span": None if item.span is None else list(item.span),
-                    "n": item.n,
-                    "rejected": item.rejected,
-                    "pairwise_iou": item.pairwise_iou,
-                }
-                for name, item in self.items.items()
-            },
-            "mean_pairwise_iou": self.mean_pairwise_iou,
-            "rejected_share": self.rejected_share,
-            "reasons": {name: said for name, said in reasons.items() if said},
-            "ignored": {**self.reviews.ignored, "unfinished": unfinished},
-        }
-        if self.kind is QUESTION_SPANS:
-            about, both = self.reviews.items, []
-            for name, item in self.items.items():
-                answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
-                known = about.get(name, {})
-                if item.span is not None and item.kept:
-                    both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
-            measured = across_time(both)
-            for name in ("certificate_length", "qa_miou"):
-                figures[name] = {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
-            figures["across_time"] = measured
-        return figures
-
-    def notes(self) -> list[str]:
-        """Return people's reasons for calling items bad."""
-        return [f"bad: {name}, {'; '.join(said)}" for name, said in self.figures()["reasons"].items()]
-
-    def tables(self) -> list[Table]:
-        """Return agreement, and of question spans certificate length and QA-mIoU."""
-        figures = self.figures()
-        rejected = sum(item.rejected for item in self.items.values())
-        rows: list[tuple[str, ...]] = [
-            ("mean pairwise IoU", number(self.mean_pairwise_iou, 3), "", str(len(self.items))),
-            ("rejected, share", number(self.rejected_share, 3), "", str(rejected)),
-        ]
-        for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
-            if estimate := figures.get(name):
-                rows.append((title, number(estimate["value"], 3), interval(estimate["ci95"], 3), str(estimate["n"])))
-        if measured := figures.get("across_time"):
-            rows.append(("reasoning across time, questions", str(measured["across_time"]), "", str(measured["known"])))
-        return [Table(self.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)]
-
-    def write(self, path: Path) -> str:
-        """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
-
-        Upstream rows are the owners' entries of these questions with the new spans; items without a span, and those
-        that half or more called bad, are left out.
-        """
-        spans = {name: list(item.span) for name, item in self.items.items() if item.span and item.kept}
-        lost = {name: "bad" if item.rejected else "no_span" for name, item in self.items.items() if name not in spans}
-        if self.kind is not QUESTION_SPANS:
-            changes = {name: {"span": span} for name, span in spans.items()}
-            return write_rows(path, self.reviews, Verification(set(spans), lost, changes, only_with="span"))
-        write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
-        written = f"{number_of(len(spans), 'question')} written to {path}"
-        return f"{written}, {len(lost)} left out (called bad, or without a span)"
+def _across_time(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str, Any]:
+    """Return the certificates of question spans with their answers' spans (C.6)."""
+    marks, about, both = reviews.marks(), reviews.items, []
+    for name, item in items.items():
+        answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
+        known = about.get(name, {})
+        if item.span is not None and item.kept:
+            both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
+    measured = across_time(both)
+    certificates = {
+        name: {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
+        for name in ("certificate_length", "qa_miou")
+    }
+    return {**certificates, "across_time": measured}

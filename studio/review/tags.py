@@ -5,7 +5,8 @@ agreement is of what each gave alone.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
-from reelbench.scoring.tag_agreement import TagAgreement, tag_agreement
+from reelbench.scoring.tag_agreement import tag_agreement
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Part
-from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.tag_manual import our_manual
 
 
@@ -29,11 +30,8 @@ class CogmeTags(ReviewKind):
     """What one must understand of the video to answer the question."""
 
     name = KindName.TAGS
-    title = "Tags"
-    verb = "tagged"
     advice = (
-        "Say what one must understand of this video to answer: up to three targets, up to three contents of them.",
-        "Of the ways of thinking take the highest that is needed; it holds those below it.",
+        *WORDS[KindName.TAGS]["advice"],
         *our_manual().notes,
         *(f"For example: {example.text}" for example in our_manual().examples),
     )
@@ -43,7 +41,17 @@ class CogmeTags(ReviewKind):
         shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
         if row.get("subtitles"):
             shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
-        return parts.row_item(row, shows, [*map(_component_ask, COMPONENTS), parts.note_ask()])
+        asks: list[Part] = []
+        for name in COMPONENTS:
+            labels = list(our_manual().components[name].labels.items())
+            if name == "thinking":
+                options = [(label, f"{label} – {meaning}") for label, meaning in labels]
+                asks.append(parts.choice_ask(name, "Thinking", options, hint="the highest"))
+                continue
+            # CogME allows none: thinking alone says whether the item was tagged.
+            title, most = parts.capitalised(name), {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS}
+            asks.append({"type": "labels", "name": name, "labels": labels, "optional": True, "title": title, **most})
+        return parts.row_item(row, shows, [*asks, parts.note_ask()])
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""
@@ -67,8 +75,11 @@ class CogmeTags(ReviewKind):
         """The tags, whole."""
         return tags_of(marks)
 
-    def summarize(self, reviews: Reviews) -> "TagSummary":
-        """Put tags together; InputError where nothing is tagged."""
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the agreement of each pair that tagged something in common, and what all gave or was decided.
+
+        InputError where nothing is tagged.
+        """
         given: dict[str, dict[str, Tags]] = {}
         for item, marks in reviews.marks().items():
             if tags := {who: known for who, m in marks.items() if (known := tags_of(m)) is not None}:
@@ -76,12 +87,13 @@ class CogmeTags(ReviewKind):
         if not given:
             raise InputError("nothing is tagged in these files yet")
         videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
-        agreement = {}
+        agreement: list[dict[str, Any]] = []
         for a, b in combinations(reviews.reviewers, 2):
             first, second = ({item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b))
             if both := first.keys() & second.keys():
-                agreement[a, b] = tag_agreement(first, second, videos if both <= videos.keys() else None)
-        consensus: dict[str, Tags] = {}
+                found = tag_agreement(first, second, videos if both <= videos.keys() else None)
+                agreement.append({"a": a, "b": b, **asdict(found)})
+        consensus: dict[str, Tags] = {}  # all raters gave them, or one alone, or they were decided
         disagreements: dict[str, dict[str, Tags]] = {}
         for item, tags in given.items():
             decided = tags_of(reviews.decisions.get(item, {}))
@@ -89,27 +101,24 @@ class CogmeTags(ReviewKind):
                 consensus[item] = decided or next(iter(tags.values()))
             else:
                 disagreements[item] = tags
-        return TagSummary(self, reviews, agreement, consensus, disagreements)
+        figures = {
+            "agreement": agreement,
+            "items": len(given),
+            "consensus": len(consensus),
+            "disagreements": list(disagreements),
+        }
+        tables: list[Table] = []
+        for pair in agreement:
+            tables += agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
+        rows = [("settled", str(len(consensus))), ("open", str(len(disagreements)))]
+        tables.append(Table("consensus", ("quantity", "#items"), rows))
+        command = f"reelbench review page {reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
+        notes = [f"{len(disagreements)} are open; settle them on a page: {command}"] if disagreements else []
+        write = partial(_write, reviews, consensus, disagreements)
+        return ReviewSummary(self, reviews, figures, tables, write, notes)
 
 
 TAGS = CogmeTags()
-
-
-def _component_ask(name: str) -> Part:
-    labels = list(our_manual().components[name].labels.items())
-    if name == "thinking":
-        options = [(label, f"{label} – {meaning}") for label, meaning in labels]
-        return parts.choice_ask(name, "Thinking", options, hint="the highest")
-    # CogME allows none: thinking alone says whether the item was tagged.
-    return {
-        "type": "labels",
-        "name": name,
-        "labels": labels,
-        "optional": True,
-        "title": parts.capitalised(name),
-        "hint": f"up to {MOST_LABELS}",
-        "most": MOST_LABELS,
-    }
 
 
 def tags_of(marks: Marks) -> Tags | None:
@@ -122,53 +131,21 @@ def tags_of(marks: Marks) -> Tags | None:
     return Tags(target, content, marks["thinking"])
 
 
-@dataclass(frozen=True)
-class TagSummary(ReviewSummary):
-    """Everybody's tags of one page."""
-
-    agreement: dict[tuple[str, str], TagAgreement]
-    """Of pairs of raters that tagged something in common."""
-    consensus: dict[str, Tags]
-    """Id -> tags that all raters gave, that were decided, or that one rater alone gave."""
-    disagreements: dict[str, dict[str, Tags]]
-    """Id -> rater -> tags, of what is still open."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return each pair's agreement, and what is settled."""
-        return {
-            "agreement": [{"a": a, "b": b, **asdict(agreement)} for (a, b), agreement in self.agreement.items()],
-            "items": len(self.consensus) + len(self.disagreements),
-            "consensus": len(self.consensus),
-            "disagreements": list(self.disagreements),
-        }
-
-    def tables(self) -> list[Table]:
-        """Return each pair's agreement, and how many items are settled."""
-        tables: list[Table] = []
-        for pair in self.figures()["agreement"]:
-            tables += agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
-        rows = [("settled", str(len(self.consensus))), ("open", str(len(self.disagreements)))]
-        return [*tables, Table("consensus", ("quantity", "#items"), rows)]
-
-    def notes(self) -> list[str]:
-        """Return the command that settles what is open."""
-        command = f"reelbench review page {self.reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
-        still_open = len(self.disagreements)
-        return [f"{still_open} are open; settle them on a page: {command}"] if still_open else []
-
-    def write(self, path: Path) -> str:
-        """Write the consensus as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it."""
-        path = path if path.suffix else path / "consensus.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in self.consensus.items()))
-        marks, still_open = self.reviews.marks(), []
-        for name, by_rater in self.disagreements.items():
-            tags = {who: asdict(given) for who, given in by_rater.items()}
-            notes = {who: given["note"] for who, given in marks[name].items() if given.get("note")}
-            still_open.append({"qid": name, "tags": tags, "notes": notes})
-        write_jsonl(path.with_name("disagreements.jsonl"), still_open)
-        written = f"{number_of(len(self.consensus), 'item')} written to {path}"
-        return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
+def _write(
+    reviews: Reviews, consensus: Mapping[str, Tags], disagreements: Mapping[str, Mapping[str, Tags]], path: Path
+) -> str:
+    """Write the consensus as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it."""
+    path = path if path.suffix else path / "consensus.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
+    marks, still_open = reviews.marks(), []
+    for name, by_rater in disagreements.items():
+        tags = {who: asdict(given) for who, given in by_rater.items()}
+        notes = {who: given["note"] for who, given in marks[name].items() if given.get("note")}
+        still_open.append({"qid": name, "tags": tags, "notes": notes})
+    write_jsonl(path.with_name("disagreements.jsonl"), still_open)
+    written = f"{number_of(len(consensus), 'item')} written to {path}"
+    return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
 
 
 def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from reelbench.registry.text_tables import Table, number
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import WORDS, DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
 GUIDE: Mapping[str, Any] = yaml.safe_load(
     (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")
@@ -35,11 +35,7 @@ class WrittenQuestions(ReviewKind):
     """New questions on a video, each with its answer, its steps and its skills."""
 
     name = KindName.WRITE
-    title = "Writing"
-    verb = "written"
-    unit = "Video"
-    video_alone = "Watch the whole video."
-    advice = (video_alone, *GUIDE["advice"])
+    advice = (*WORDS[KindName.WRITE]["advice"], *GUIDE["advice"])
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return a place for each video and locale, with fields for `SLOTS` questions."""
@@ -78,9 +74,12 @@ class WrittenQuestions(ReviewKind):
             said.append(f"skills ({len(skills)}, at least {GUIDE['least_skills']} with {CULTURE})")
         return said
 
-    def summarize(self, reviews: Reviews) -> "WrittenSummary":
-        """Put questions together; InputError where none is finished."""
-        finished: list[tuple[str, str, Marks]] = []
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the questions by locale and skill, and their mean number of steps; InputError where none is finished.
+
+        What others lack is said, and they are not written.
+        """
+        finished: list[tuple[str, Marks]] = []
         unfinished: list[tuple[str, str, list[str]]] = []
         for name, by_reviewer in reviews.marks().items():
             for who, marks in by_reviewer.items():
@@ -88,11 +87,28 @@ class WrittenQuestions(ReviewKind):
                 if lacking:
                     unfinished.append((name, who, lacking))
                 else:
-                    finished.append((name, who, marks))
+                    finished.append((name, marks))
         if not finished:
             first = f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
             raise InputError(f"no question is finished in these files yet{first}")
-        return WrittenSummary(self, reviews, finished, unfinished)
+        items = reviews.items
+        locales = dict(Counter(items[name]["locale"] for name, _ in finished))
+        skills = dict(Counter(skill for _, marks in finished for skill in marks["skills"]))
+        steps = sum(len(_steps(marks["steps"])) for _, marks in finished) / len(finished)
+        figures = {
+            "questions": len(finished),
+            "unfinished": [name for name, *_ in unfinished],
+            "lacking": [{"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in unfinished],
+            "locales": locales,
+            "skills": skills,
+            "steps": steps,
+        }
+        rows = [("questions", str(len(finished))), ("unfinished", str(len(unfinished)))]
+        rows += [("steps a question", number(steps, 1))]
+        rows += [(name, str(n)) for name, n in (locales | skills).items()]
+        notes = [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in unfinished]
+        write = partial(_write, finished, items, len(unfinished))
+        return ReviewSummary(self, reviews, figures, [Table(reviews.heading, ("", "#n"), rows)], write, notes)
 
 
 WRITTEN = WrittenQuestions()
@@ -125,71 +141,38 @@ def _slot(row: Row, slot: int) -> Item:
     return item
 
 
-@dataclass(frozen=True)
-class WrittenSummary(ReviewSummary):
-    """What several people wrote: (slot, who, marks) of each finished question; (slot, who, lacks) of others."""
-
-    finished: list[tuple[str, str, Marks]]
-    unfinished: list[tuple[str, str, list[str]]]
-
-    def figures(self) -> dict[str, Any]:
-        """Return the questions by locale and skill, and the mean number of steps."""
-        items = self.reviews.items
-        return {
-            "questions": len(self.finished),
-            "unfinished": [name for name, *_ in self.unfinished],
-            "lacking": [{"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in self.unfinished],
-            "locales": dict(Counter(items[name]["locale"] for name, _, _ in self.finished)),
-            "skills": dict(Counter(skill for _, _, marks in self.finished for skill in marks["skills"])),
-            "steps": sum(len(_steps(marks["steps"])) for _, _, marks in self.finished) / len(self.finished),
-        }
-
-    def tables(self) -> list[Table]:
-        """Return the counts."""
-        figures = self.figures()
-        rows = [("questions", str(figures["questions"])), ("unfinished", str(len(self.unfinished)))]
-        rows += [("steps a question", number(figures["steps"], 1))]
-        rows += [(name, str(n)) for name, n in (figures["locales"] | figures["skills"]).items()]
-        return [Table(self.heading, ("", "#n"), rows)]
-
-    def notes(self) -> list[str]:
-        """Return the reasons for leaving questions out."""
-        return [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in self.unfinished]
-
-    def write(self, path: Path) -> str:
-        """Write finished questions in the shape of CURVE's file, as `--data` takes it."""
-        taken = Counter[str]()
-        entries = []
-        for name, _, marks in self.finished:
-            about = self.reviews.items[name]
-            taken[name] += 1
-            entries.append(
-                {
-                    "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
-                    "video_id": about["video"],
-                    "locale": about["locale"],
-                    "question": marks["question"].strip(),
-                    "answer": marks["answer"].strip(),
-                    "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
-                    "external_links": _lines(marks.get("links", "")),
-                    "skills": ", ".join(marks["skills"]),
-                    "cultural_entity": marks.get("entity", "").strip(),
-                    "category": about.get("category", ""),
-                    "subcategory": about.get("subcategory", ""),
-                }
-            )
-        write_json(path, entries)
-        return f"{number_of(len(entries), 'question')} written to {path}, {len(self.unfinished)} left out, unfinished"
+def _write(
+    finished: Sequence[tuple[str, Marks]], items: Mapping[str, Mapping[str, Any]], unfinished: int, path: Path
+) -> str:
+    """Write finished questions (slot, marks) in the shape of CURVE's file, as `--data` takes it."""
+    taken = Counter[str]()
+    entries = []
+    for name, marks in finished:
+        about = items[name]
+        taken[name] += 1
+        entries.append(
+            {
+                "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
+                "video_id": about["video"],
+                "locale": about["locale"],
+                "question": marks["question"].strip(),
+                "answer": marks["answer"].strip(),
+                "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
+                "external_links": parts.lines_of(marks.get("links", "")),
+                "skills": ", ".join(marks["skills"]),
+                "cultural_entity": marks.get("entity", "").strip(),
+                "category": about.get("category", ""),
+                "subcategory": about.get("subcategory", ""),
+            }
+        )
+    write_json(path, entries)
+    return f"{number_of(len(entries), 'question')} written to {path}, {unfinished} left out, unfinished"
 
 
 def _steps(text: str) -> list[str]:
     """Return steps, without their numbers where somebody gave them theirs: 1, 2, 3 and so on."""
-    lines = _lines(text)
+    lines = parts.lines_of(text)
     numbers = [_NUMBER.match(line) for line in lines]
     if [number and int(number[1]) for number in numbers] != list(range(1, len(lines) + 1)):
         return lines
     return [line[number.end() :] for line, number in zip(lines, numbers, strict=True) if number]
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -149,8 +149,10 @@ def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
 
 
 def test_every_option_that_has_words_is_some_command_s():
-    words = json.loads((Path(option_groups.__file__).parent / "options.json").read_bytes())
-    written = {(group.get("panel"), name.split("/")[0]) for group in words.values() for name in group["options"]}
+    root = Path(option_groups.__file__).parents[1]
+    files = [root / room / "options.json" for room in ("cli", "hub_cards", "studio/commands")]
+    groups = [group for file in files for group in json.loads(file.read_bytes()).values()]
+    written = {(group.get("panel"), name.split("/")[0]) for group in groups for name in group["options"]}
     parameters = [parameter for command in COMMANDS.values() for parameter in command.params]
     declared = {
         (getattr(parameter, "rich_help_panel", None), option) for parameter in parameters for option in parameter.opts

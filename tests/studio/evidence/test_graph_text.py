@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.review.graphs import from_text, to_text
+from reelbench.studio.review.evidence import from_text, to_text
 
 BOOK = Graph(
     id="q",

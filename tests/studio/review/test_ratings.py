@@ -229,23 +229,19 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
 def test_table_s1_by_hand(review):
     ada = review("Ada", {"question": {"q1": {"depth": 1}, "q2": {"depth": 2}}, "caption": {"v": {"accuracy": 5}}})
     grace = review("Grace", {"question": {"q1": {"depth": 2}, "q2": {"depth": 1}}})
-    found = summarize([ada, grace])
-    depth = found.table["depth"]["question"]
-    assert depth.mean == 1.5
-    assert depth.n == 4
-    assert depth.twice == 2
+    found = summarize([ada, grace]).document()
     # As in tests/scoring/test_judge_agreement.py: (1, 2) and (2, 1) give -0.5.
-    assert depth.alpha == pytest.approx(-0.5)
-    assert found.table["accuracy"]["caption"].alpha is None
-    assert ("question", "q1", "depth", 1.5) in found.low
-    assert list(found.table) == ["accuracy", "depth"]
+    assert found["table"]["depth"]["question"] == {"mean": 1.5, "n": 4, "alpha": pytest.approx(-0.5), "rated_twice": 2}
+    assert found["table"]["accuracy"]["caption"]["alpha"] is None
+    assert {"part": "question", "id": "q1", "dimension": "depth", "mean": 1.5} in found["low"]
+    assert list(found["table"]) == ["accuracy", "depth"]
 
 
 def test_of_two_files_by_one_reviewer_the_later_one_counts(review):
     late = review("Ada", {"question": {"q1": {"depth": 5}}}, saved="2026-11-20T12:00:00+01:00", name="late")
     early = review("Ada", {"question": {"q1": {"depth": 1}}}, saved="2026-11-20T10:30:00Z", name="early")
     # 12:00 in Paris is 11:00 in Greenwich, after 10:30.
-    assert summarize([late, early]).table["depth"]["question"].mean == 5
+    assert summarize([late, early]).document()["table"]["depth"]["question"]["mean"] == 5
 
 
 @pytest.mark.parametrize(

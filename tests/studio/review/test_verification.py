@@ -181,7 +181,7 @@ def test_choices_become_a_win_rate(made, review, tmp_path, data_of, reelbench):
     grace = {names[0]: {"better": letters[names[0]]}, names[1]: {"better": other[letters[names[1]]]}}
     about = {"ask": "preference", "benchmark": "moviecore", "split": "test"}
     files = [review("Ada", ada, **about), review("Grace", grace, **about)]
-    figures = summarize(files).figures()
+    figures = summarize(files).figures
     assert figures["win_rate"]["value"] == pytest.approx((4 + 0.5 + 1 + 0) / 7)
     assert figures["choices"] == {"discussion": 5, "tie": 1, "single_pass": 1}
     out = tmp_path / "chosen.jsonl"

@@ -1,0 +1,318 @@
+"""What people say of a diagnosis: its evidence graphs, checked and mended, and what a model has of each node of them.
+
+People who tag nodes again don't see what a tagger said. Those who check a graph read and mend it as lines, a node each:
+its id, its time where it has one, the nodes that it rests on, and the evidence.
+
+    n1 [0:59]: A red book lies on the shelf.
+    n2 [1:02 - 1:10] <- n1: Its corner is torn.
+    n3 <- n1, n2: The writer studied in Cambridge.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.rows import Row, steps
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, number
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_nodes
+from reelbench.studio.evidence.tagger_agreement import CODES, Judged
+from reelbench.studio.evidence.tagger_agreement import Node as NodeKey
+from reelbench.studio.review import KindName
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.pages import Content, Draw
+from reelbench.studio.review.review_items import Item, Place
+from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+class EvidenceNodes(ReviewKind):
+    """What went wrong at each node of an evidence graph."""
+
+    name = KindName.NODES
+    source = "diagnosis"
+    choices = (("code", CODES),)
+
+    def said(self, marks: Marks) -> str | None:
+        """The code."""
+        return marks.get("code")
+
+    def settled(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
+        """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
+
+        A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
+        is tagged.
+        """
+        codes: dict[NodeKey, str] = {}
+        still_open: list[str] = []
+        units: list[list[str]] = []
+        for name, by_reviewer in reviews.marks().items():
+            given = [marks["code"] for marks in by_reviewer.values() if marks.get("code")]
+            about = reviews.items.get(name, {})
+            if not given or "node" not in about:
+                continue
+            units.append(given)
+            code, most = Counter(given).most_common(1)[0]
+            decided = reviews.decisions.get(name, {}).get("code")
+            if decided or 2 * most > len(given):
+                codes[str(about["question"]), str(about["node"])] = decided or code
+            else:
+                still_open.append(name)
+        if not units:
+            raise InputError("nothing is tagged in these files yet")
+        return codes, still_open, choice_alpha(units, CODES)
+
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
+        codes, still_open, alpha = self.settled(reviews)
+        counts = Counter(codes.values())
+
+        def write(path: Path) -> str:
+            write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in codes.items()))
+            return f"{number_of(len(codes), 'node')} written to {path}, {len(still_open)} open"
+
+        figures = {
+            "nodes": len(codes) + len(still_open),
+            "codes": {code: counts[code] for code in CODES},
+            "open": still_open,
+            "alpha": alpha,
+        }
+        rows = [*((code, str(counts[code])) for code in CODES), ("open", str(len(still_open)))]
+        table = Table(f"{reviews.heading}, Krippendorff's alpha {number(alpha)}", ("code", "#nodes"), rows)
+        return ReviewSummary(self, reviews, figures, [table], write)
+
+
+NODES = EvidenceNodes()
+
+
+def draw_nodes(spec: BenchmarkSpec, split: str, judged: Sequence[Judged], draw: Draw | None = None) -> Content:
+    """Draw questions, each with all its attempts (which follow one another) and the nodes that were settled on them.
+
+    The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
+    """
+    by_question = {key: list(attempts) for key, attempts in groupby(judged, key=lambda attempt: attempt.question)}
+    if not by_question:
+        raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
+    rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in judged}
+    if draw is None:
+        alone = [Place(each.video, item["id"], [item]) for each in judged for item in _node_items(each, alone=True)]
+        return Content(NODES, spec, split, alone, rows)
+    drawn = random.Random(draw.seed).sample(sorted(by_question), min(draw.sample, len(by_question)))  # noqa: S311 - no secret
+    places = [
+        Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
+        for key in drawn
+        for attempt in by_question[key]
+    ]
+    return Content(NODES, spec, split, places, {place.video: rows[place.video] for place in places})
+
+
+def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
+    texts = {  # whatever node is judged: nothing that a tagger said
+        "Question": attempt.texts["question"],
+        "Answer": attempt.texts["answer"],
+        "A person's notes": attempt.texts["notes"],
+        "The model was told": attempt.cue,
+        "The model wrote": attempt.output or "(nothing)",
+    }
+    of_attempt = [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
+    items: list[Item] = []
+    for key in attempt.labels:
+        node = attempt.graph.by_id[key]
+        parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
+        # What is one for all nodes of an attempt stands above the first of them.
+        shows = [] if items and not alone else list(of_attempt)
+        shows.append(parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]))
+        if node.windows:
+            shows.append(parts.shown_span("Its time", node.windows[0]))
+        options = [
+            (code, f"{parts.capitalised(code)} – {meaning}") for code, meaning in WORDS[KindName.NODES]["codes"].items()
+        ]
+        asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
+        item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, asks)
+        item["about"] |= {"question": attempt.question, "node": node.id, "round": attempt.round}
+        items.append(item)
+    return items
+
+
+# --- graphs ---------------------------------------------------------------------------------------------------------
+
+RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
+"""What people say of a graph; `mended` is right as they changed it."""
+
+
+class EvidenceGraphs(ReviewKind):
+    """Whether a graph is what a person's steps say, and how it should be."""
+
+    name = KindName.GRAPHS
+    source = "graphs"
+    choices = (("state", (RIGHT, UNUSABLE)),)
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check what is said, and that a changed graph is one."""
+        super().check_marks(marks, where)
+        if marks.get("state") == RIGHT and marks.get("graph"):
+            _, problems = from_text(str(marks["graph"]))
+            if problems:
+                raise InputError(f"{where}.graph: {problems[0]}")
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether it is said what becomes of the graph."""
+        return marks.get("state") is not None
+
+    def said(self, marks: Marks) -> tuple[str, str] | None:
+        """What becomes of the graph, and its lines where they were mended."""
+        return _said(marks) if marks.get("state") else None
+
+    def summarize(self, reviews: Reviews) -> ReviewSummary:
+        """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending.
+
+        Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
+        nothing is checked.
+        """
+        graphs: dict[str, Graph] = {}
+        unusable: list[str] = []
+        still_open: list[str] = []
+        units: list[list[str]] = []
+        states, changed = Counter[str](), Counter[str]()
+        for name, by_reviewer in reviews.marks().items():
+            given = [marks for marks in by_reviewer.values() if marks.get("state")]
+            about = reviews.items.get(name, {})
+            if not given or "graph" not in about:
+                continue
+            units.append([_said(marks)[0] for marks in given])
+            decided = reviews.decisions.get(name, {})
+            if not decided.get("state") and self.disagrees(by_reviewer):
+                still_open.append(name)
+                continue
+            state, lines = _said(decided if decided.get("state") else given[0])
+            states[state] += 1
+            if state == UNUSABLE:
+                unusable.append(name)
+            else:
+                shown, _ = from_text(str(about["graph"]))
+                nodes = from_text(lines)[0] if lines else shown
+                graphs[name] = Graph(id=name, nodes=tuple(nodes))
+                changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
+        if not units:
+            raise InputError("nothing is checked in these files yet")
+        alpha = choice_alpha(units, STATES)
+
+        def write(path: Path) -> str:
+            write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))
+            left = len(unusable) + len(still_open)
+            return f"{number_of(len(graphs), 'graph')} written to {path}; {left} left out as unusable or open"
+
+        figures = {
+            "states": {state: states[state] for state in STATES},
+            "open": still_open,
+            "unusable": unusable,
+            "changed": {name: changed[name] for name in _CHANGES},
+            "alpha": alpha,
+        }
+        verdicts = [*((state, str(states[state])) for state in STATES), ("open", str(len(still_open)))]
+        title = f"{reviews.heading}, Krippendorff's alpha {number(alpha)}"
+        mending = [(f"nodes {name}", str(changed[name])) for name in _CHANGES]
+        tables = [Table(title, ("graphs", "#questions"), verdicts), Table("what mending changed", ("", "#n"), mending)]
+        return ReviewSummary(self, reviews, figures, tables, write)
+
+
+GRAPHS = EvidenceGraphs()
+_CHANGES = ("added", "removed", "reworded", "retimed", "rewired")
+
+
+def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:
+    """Return how many nodes became what, from a graph's nodes by id as shown to those as mended."""
+    both = before.keys() & after.keys()
+    return Counter(
+        added=len(after.keys() - before.keys()),
+        removed=len(before.keys() - after.keys()),
+        reworded=sum(before[key].evidence != after[key].evidence for key in both),
+        retimed=sum(before[key].windows != after[key].windows for key in both),
+        rewired=sum(set(before[key].parents) != set(after[key].parents) for key in both),
+    )
+
+
+def _said(marks: Marks) -> tuple[str, str]:
+    """Return a verdict on a graph, and its lines where they changed them."""
+    lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
+    return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
+
+
+def draw_graphs(
+    spec: BenchmarkSpec, split: str, rows: Sequence[Row], graphs: Mapping[str, Graph], draw: Draw | None = None
+) -> Content:
+    """Draw questions (all, without a draw) that have a graph, each at a place of its own beside a person's steps.
+
+    Raises:
+        InputError: None of the graphs, by question, is of these rows.
+    """
+    known = {row["id"]: row for row in rows if row["id"] in graphs}
+    if not known:
+        raise InputError(f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {split}")
+    names = list(known) if draw is None else draw.names(spec, list(known.values()))
+    places = []
+    for name in names:
+        row, text = known[name], to_text(graphs[name])
+        shows = [
+            parts.shown_question(row),
+            parts.shown_answer(spec, row),
+            parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
+        ]
+        item = parts.row_item(
+            row,
+            shows,
+            [
+                {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True},
+                parts.choice_ask("state", "The graph is", _STATES),
+                parts.note_ask(),
+            ],
+        )
+        item["about"]["graph"] = text
+        places.append(Place(row["video"], name, [item]))
+    return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
+
+
+_STATES = (
+    (RIGHT, "Right, as the lines above stand now"),
+    (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
+)
+
+
+LINE = r"^\s*([^\s:<\[\],]+)\s*(?:\[([^\]]*)\])?\s*(?:<-\s*([^:]*?))?\s*:\s*(.+?)\s*$"
+"""A node's line: id, time, parents, evidence; the page of `review page --ask graphs` reads by it, too."""
+
+_LINE = re.compile(LINE)
+
+
+def to_text(graph: Graph) -> str:
+    """Return a graph as lines, in its own order; where a line can't hold an id, all become n1, n2 and so on."""
+    names = {node.id: node.id for node in graph.nodes}
+    if any(_LINE.fullmatch(f"{name}: e") is None for name in names):
+        names = {node.id: f"n{place}" for place, node in enumerate(graph.nodes, start=1)}
+    lines = []
+    for node in graph.nodes:
+        time = "" if node.timestamp == NOT_APPLICABLE else f" [{node.timestamp}]"
+        parents = f" <- {', '.join(names[parent] for parent in node.parents)}" if node.parents else ""
+        lines.append(f"{names[node.id]}{time}{parents}: {' '.join(node.evidence.split())}")
+    return "\n".join(lines)
+
+
+def from_text(text: str) -> tuple[list[Node], list[str]]:
+    """Read lines -> (nodes, what is wrong with them, each in one line); as `graphs.read_nodes`."""
+    entries: list[dict[str, Any]] = []
+    for place, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            return [], [f"line {place}: is not `id [time] <- parents: evidence`"]
+        parents = [parent.strip() for parent in (match[3] or "").split(",") if parent.strip()]
+        entries.append({"id": match[1], "timestamp": match[2], "parents": parents, "evidence": match[4]})
+    return read_nodes({"nodes": entries})
