@@ -16,10 +16,10 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
-from reelbench.llm.asker import Asker
+from reelbench.llm.ask_result import UNPARSABLE, AskResult
+from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.messages import Message, reply_key
-from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, RetryCursor
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec

@@ -22,8 +22,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
+from reelbench.llm.ask_result import Again, Read
 from reelbench.llm.messages import Message
-from reelbench.llm.retry_cursor import Again, Read
 from reelbench.registry import settings
 from reelbench.registry.data.download import download
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError

@@ -13,19 +13,10 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.batches import Batches
-from reelbench.llm.budget import Budget, Tally, shown_dates
-from reelbench.llm.cache import ReplyCache
-from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
-from reelbench.llm.defaults import REJECTIONS
-from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
-from reelbench.llm.pacing import StoppedError, Turn
-from reelbench.llm.providers import open_client
-from reelbench.llm.reply import Reply
-from reelbench.llm.retry_cursor import (
+from reelbench.llm.ask_result import (
     BUDGET,
     PENDING,
     REFUSED,
@@ -34,11 +25,22 @@ from reelbench.llm.retry_cursor import (
     UNPARSABLE,
     Again,
     AskResult,
+    CachedReply,
     Outdated,
     Read,
-    RetryCursor,
     T,
+    unfinished,
 )
+from reelbench.llm.batches import Batches
+from reelbench.llm.budget import Budget, Tally, shown_dates
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
+from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
+from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
+from reelbench.llm.pacing import StoppedError, Turn
+from reelbench.llm.providers import open_client
+from reelbench.llm.reading import UnreadableError
+from reelbench.llm.reply import Reply
 from reelbench.llm.store import Claimed, Limit
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
@@ -52,6 +54,82 @@ _SHARED = 8
 """Machines that can share the calls before one begins the same questions as all others, and none of its own."""
 
 _log = logging.getLogger("reelbench.llm")
+
+
+class RetryCursor(Generic[T]):
+    """A question's place among its attempts: those that the cache has are read, the next one is to be asked for.
+
+    Attributes:
+        key: Key of the reply that is to be asked for next; None where nothing is.
+        messages: What is to be sent for it.
+    """
+
+    def __init__(
+        self,
+        asker: "Asker",
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        outdated: Outdated | None = None,
+    ) -> None:
+        """Read what the cache has; the arguments are those of `Asker.cursor`."""
+        self._asker = asker
+        self._read = read
+        self._vote = vote
+        self._again = again
+        self._outdated = outdated or asker.options.outdated
+        self._limit = ATTEMPTS
+        self._may_extend = asker.options.retry_unread
+        self._attempt = 0
+        self._passed = False
+        self._shape = asker.shape(messages)
+        self._value: T | None = None
+        self._error: str | None = None
+        self.messages = messages
+        self.replies: list[CachedReply] = []
+        self.key: bytes | None = None
+        self.advance()
+        self._may_extend = False  # for what was in the cache alone
+
+    def advance(self) -> None:
+        """Read on, as far as the cache goes."""
+        self.key = None
+        while self._value is None:
+            key = reply_key(self._shape, self._vote, self._attempt)
+            stored = self._asker.cache.get(key)
+            if stored is None:
+                if self._attempt >= self._limit and self._may_extend:
+                    self._may_extend, self._limit = False, self._attempt + ATTEMPTS
+                self.key = key if self._passed or self._attempt < self._limit else None
+                self._outdated, self._passed = None, False  # what is asked for now counts
+                return
+            if self._outdated is not None and self._outdated(stored):
+                self._passed = True
+                self._attempt += 1
+                continue
+            reply, text = stored.reply, stored.reply.raw
+            if unfinished(reply):
+                text = (text or "") if self._asker.as_it_stands else None
+            self._error = "the reply is empty or was cut short" if text is None else "it could not be read"
+            try:
+                self._value = None if text is None else self._read(text)
+            except UnreadableError as error:
+                self._error = str(error)
+            if self._value is not None:
+                self._error = None
+            self.replies.append(CachedReply(key, self._attempt, reply, self._value, stored.at))
+            self._attempt += 1
+            if self._value is None and self._again is not None:
+                self.messages = self._again(self.messages, reply.raw, self._error or "")
+                self._shape = self._asker.shape(self.messages)
+
+    def result(self, reason: str | None = None) -> AskResult[T]:
+        """Return the question's result so far; `reason` says why it ended before its last attempt."""
+        if self._value is None and reason is None:
+            reason = UNPARSABLE
+        return AskResult(self._value, reason, self.replies, self._error)
 
 
 class Asker:
@@ -78,7 +156,7 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `retry_cursor`); what has no text at all, or
+            as_it_stands: Read a reply that was cut short too (see `ask_result`); what has no text at all, or
                 none that is text, is a failed reply all the same.
             notes_end: After the first reply that is paid for, note the day on which the server says that it ends
                 the model, if any, and keep it in the cache.

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
+from reelbench.llm.ask_result import PENDING
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.llm.retry_cursor import PENDING
 from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 

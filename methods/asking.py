@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
+from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, unfinished
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
-from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, Outdated, unfinished
 from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet

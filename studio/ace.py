@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import PromptFiles, marked
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
-from reelbench.llm.retry_cursor import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.runner import Runner
 from reelbench.methods.candidates import CandidateSet, CandidateTable, with_texts
 from reelbench.registry.errors import InputError

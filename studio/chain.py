@@ -25,11 +25,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import PENDING, UNPARSABLE, AskResult
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
-from reelbench.llm.retry_cursor import PENDING, UNPARSABLE, AskResult
 from reelbench.llm.runner import PENDING_SHOWN, Runner
 from reelbench.registry.base_record import Record, checked, first_wrong_field
 from reelbench.registry.errors import InputError, PendingError, first_line

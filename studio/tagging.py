@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.llm.ask_result import UNPARSABLE
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row

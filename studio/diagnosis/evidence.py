@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reelbench.llm import loop
+from reelbench.llm.ask_result import PENDING
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError
-from reelbench.llm.retry_cursor import PENDING
 from reelbench.llm.runner import PENDING_SHOWN, Runner
 from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.files import write_json, write_jsonl, write_text

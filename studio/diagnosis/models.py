@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import BUDGET, PENDING, REFUSED, UNAVAILABLE
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
-from reelbench.llm.retry_cursor import BUDGET, PENDING, REFUSED, UNAVAILABLE
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.llm.ask_result import UNPARSABLE
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError
-from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
 from reelbench.studio.diagnosis.models import (
     COMES_BACK,

@@ -8,7 +8,7 @@ import json
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from reelbench.llm import retry_cursor
+from reelbench.llm import ask_result
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
@@ -250,7 +250,7 @@ def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(finish, co
         assert len(server.calls) == 1
     for it in asked:
         reply = it.replies[-1].reply
-        assert (it.value, retry_cursor.unfinished(reply), reply.finish) == (value, unfinished, finish)
+        assert (it.value, ask_result.unfinished(reply), reply.finish) == (value, unfinished, finish)
 
 
 @pytest.mark.parametrize(
