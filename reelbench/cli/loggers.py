@@ -3,11 +3,14 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.records import Result
 
-Send = Callable[[Result], None]
+if TYPE_CHECKING:
+    from reelbench.registry.records import Result
+
+Send = Callable[["Result"], None]
 
 
 def named(where: str | None) -> Send:
@@ -38,7 +41,7 @@ def checked(arguments: list[str]) -> list[str]:
     return arguments
 
 
-def to_wandb(result: Result) -> None:
+def to_wandb(result: "Result") -> None:
     """Log a result to Weights & Biases, to the process's own run where it has one, as lmms-eval does.
 
     Metrics are `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them; breakdowns are one table. What was
@@ -73,7 +76,7 @@ def to_wandb(result: Result) -> None:
         raise ReelbenchError(f"--log wandb: {first_line(error)}; the result itself is written") from None
 
 
-def _numbers(result: Result) -> dict[str, float]:
+def _numbers(result: "Result") -> dict[str, float]:
     benchmark = result.benchmark.id
     numbers: dict[str, float] = {}
     for name, metric in result.metrics.items():

@@ -136,7 +136,11 @@ def test_counted_statistics_are_not_lost_to_a_card_without():
         ("---\nn: !!int foo\n---\n", "its metadata is not valid YAML"),
         ("---\nnull: [*a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
         ("---\na: &a [x]\nb: [*a, *a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
-        (f"---\na: {'[' * 5000}\n---\n", "README.md, line 2: its metadata is nested more than 20 deep"),
+        (f"---\na: {'[' * 500}\n---\n", "README.md, line 2: its metadata is nested more than 20 deep"),
+        (
+            f"---\na: {'[' * 5000}\n---\n",
+            "README.md, line 2: its metadata is n(ested more|ot valid)",
+        ),  # libyaml's own bound
         (f"---\n{'# long' * 200_000}\n---\n", "its metadata is longer than 1000000 characters"),
         ("<!-- reelbench:begin about 0123456789ab -->\n" * 50_000, "don't pair up"),
         ("text\n<!-- reelbench:begin about 0123456789ab -->\nopen end\n", "don't pair up"),

@@ -32,7 +32,15 @@ def drama_run(tmp_path):
         (folder / "samples.jsonl").write_text(text)
         value = 100 * sum(map(int, marks)) / len(marks)
         stored = store.StoredResult(
-            model, folder, SimpleNamespace(judge=None, answers=answers.VERSION, settings=SettingsRecord()), None
+            model,
+            folder,
+            SimpleNamespace(
+                judge=None,
+                answers=answers.VERSION,
+                settings=SettingsRecord(),
+                provenance=SimpleNamespace(date="2026-01-01"),
+            ),
+            SimpleNamespace(taken=None, account=None),
         )
         return entry(model, value, group=DRAMA, kind="run", setting="run", stored=stored, ci95=(value - 1, value + 1))
 
