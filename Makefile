@@ -21,10 +21,12 @@ help:
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make sizes    lines and functions of each room, as CONTRIBUTING.md states them'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
-	@echo 'make dist     build the sdist and the wheel of a release, and try them'
+	@echo 'make release  all of a release that needs no account, and what it lacks      make version VERSION=1.2.3   before it'
+	@echo 'make dist     build the sdist and the wheel of a release, and look at them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
-	@echo 'make pictures   the pictures of README and docs, of the pages that the demo makes'
+	@echo 'make pictures   the pictures of README and docs; TEMPCOMPASS=FOLDER, a checkout of its authors'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
+	@echo 'make parity  the scorers of other benchmarks'"'"' owners beside ours, into tools/parity'
 	@echo 'make attack   forgeries, outer paths, kills, full disks, secrets; counts into docs/verification.md'
 	@echo 'make publishing  500 drawn steps of two maintainers and five submitters at a local Hub, with faults'
 	@echo 'make adapters   lmms-eval'"'"'s adapters with tiny models: which frames reach each, into docs/adapters.md'
@@ -36,20 +38,21 @@ help:
 
 install: $(VENV)/.installed
 
-# Remade when what it installs has changed. The extra `mcp` stands here and not among the development requirements: it needs
-# a newer pydantic than our oldest, which `test-minima` tests.
+# Remade when what it installs has changed. The extras `gemini` and `mcp` stand here and not among the development
+# requirements: they need a newer pydantic than our oldest, which `test-minima` tests.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp,postgres]' --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,gemini,mcp,postgres]' --requirement requirements-dev.txt
 	$(BIN)/python
 	@touch $@
 
 demo: install
 	$(BIN)/python -m tools.demo
 
+# TEMPCOMPASS=FOLDER: a checkout of github.com/llyx97/TempCompass, whose models' answers the board's picture is of.
 .PHONY: pictures
-pictures: demo checkers
-	$(BIN)/python -m tools.pictures
+pictures: install checkers
+	$(BIN)/python -m tools.pictures $(TEMPCOMPASS)
 
 # One process more than there are cores, as tests wait for servers and browsers nearly as long as they compute. A file's tests
 # share what starts slowly, so a file stays with one process.
@@ -99,6 +102,11 @@ attack: install
 publishing: install
 	$(BIN)/python -m tools.publishing --seed $(SEED)
 
+# MATERIAL=FOLDER: clones of the owners' repositories, in place of new ones; ONLY: these benchmarks.
+.PHONY: parity
+parity: install
+	$(BIN)/python -m tools.parity $(if $(MATERIAL),--material $(MATERIAL)) $(ONLY)
+
 .PHONY: sizes
 sizes: install
 	@$(BIN)/python -m tools.sizes
@@ -130,13 +138,31 @@ lint-imports: install
 lint-types: install
 	$(BIN)/pyright reelbench reelbench/*/
 
-# What a release is made of: sdist and wheel, their metadata looked at, README's commands tried on this very wheel.
+# What a release is made of: sdist and wheel, their metadata and their files looked at.
 dist: install
 	rm -rf dist build
 	$(UV) build --quiet --out-dir dist
 	$(BIN)/twine check --strict dist/*
-	REELBENCH_DIST=dist $(BIN)/python -m pytest -m slow -k core tests/test_installed.py
 	REELBENCH_DIST=dist $(BIN)/python -m pytest tests/test_packaging.py
+
+# All of a release that needs no account: `dist`, README's commands on the wheel in an empty environment of each Python, and
+# what is still missing. uv fetches a Python that is not here.
+PYTHONS = 3.11 3.12 3.13
+.PHONY: release
+release: dist
+	for python in $(PYTHONS); do \
+	  REELBENCH_DIST=dist REELBENCH_PYTHON=$$python $(BIN)/python -m pytest -q -m slow -k core tests/test_installed.py || exit 1; \
+	  echo "Python $$python: README's commands run"; done
+	$(BIN)/python tools/check_release.py v$$($(BIN)/python -c 'import reelbench; print(reelbench.__version__)')
+
+# The version and the CHANGELOG of the next release: `make version VERSION=1.2.3`, then look at the difference and commit it.
+.PHONY: version
+version: install
+	@test -n "$(VERSION)" || { echo 'which? make version VERSION=1.2.3'; exit 2; }
+	sed -i.old 's/^__version__ = "[^"]*"/__version__ = "$(VERSION)"/' reelbench/__init__.py
+	sed -i.old 's/^version: .*/version: $(VERSION)/' CITATION.cff
+	rm reelbench/__init__.py.old CITATION.cff.old
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 format: install
 	$(BIN)/ruff check --fix .

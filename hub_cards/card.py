@@ -1,17 +1,18 @@
 """A dataset card: its sections in order, each from the spec, the datasheet and what was counted."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reelbench.hub_cards import metadata, scoring, structure
 from reelbench.hub_cards.material import CONFIG, Material
-from reelbench.pages.markdown import code, table
+from reelbench.pages.markdown import cell, code, inert, table
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.data.sources import published_files
+from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import installing
-from reelbench.registry.spec import FileBeside, HubFile, LocalFile, SplitSpec
+from reelbench.registry.spec import FileBeside, HubFile, LocalFile
 
 OWN_ROWS = "Own rows in the format of"
 """Begins the title of a card whose rows are not the owners'."""
@@ -42,25 +43,42 @@ def render(material: Material) -> Card:
     counted, drawn = structure.statistics(material)
     spec, sheet = material.spec, material.sheet
     if material.own_rows:  # what was counted: paper, authors, licence and published results are of other rows
-        title = f"{OWN_ROWS} {spec.title}"
+        title = f"{OWN_ROWS} {inert(spec.title)}"
         bodies = {
             "heading": f"# {title}",
-            "about": f"Questions in the format of {spec.title}'s files. **They are not the owners' rows**: who made "
-            "them, from what and under which licence is for their authors to say here.",
+            "about": f"Questions in the format of {inert(spec.title)}'s files. **They are not the owners' rows**: who "
+            "made them, from what and under which licence is for their authors to say here.",
             "schema": f"## Schema\n\n{structure.schema(material)}",
             "statistics": f"## Statistics\n\n{counted}",
         }
         sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
-        return Card(metadata.own_metadata(material, title), sections, drawn, eval_yaml=None)
+        # What was counted, and nothing that the owners state.
+        whole = metadata.card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
+        kept = ("pretty_name", "language", "size_categories", "tags", "configs")
+        return Card({key: whole[key] for key in kept if key in whole}, sections, drawn, eval_yaml=None)
     if spec.papers:
         citation = code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
     else:
         citation = code(spec.citation) if spec.citation else "Nothing to cite is stated."
     datasheet = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
     datasheet += [f"### {name}\n\n{body}" for name, body in sheet.sections.items()]
+    cited = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
+    home = re.fullmatch(r"https?://[^\s<>()`\\]+", spec.homepage)
+    links = [f"[Home]({spec.homepage})" if home else inert(spec.homepage), *cited]
+    counted_splits = [split.name for split in material.splits if split.counted]
+    if not counted_splits:
+        note = (
+            "**This card was rendered without the data**: every size of the dataset in it is the paper's or the "
+            "owners', marked *as published*."
+        )
+    elif len(counted_splits) < len(material.splits):
+        missing = ", ".join(f"`{split.name}`" for split in material.splits if not split.counted)
+        note = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
+    else:
+        note = "Numbers of the dataset are counted from the data."
     bodies = {
-        "heading": f"# {spec.title}",
-        "about": _about(material),
+        "heading": f"# {inert(spec.title)}",
+        "about": "\n\n".join(part for part in (inert(spec.summary), " · ".join(filter(None, links)), note) if part),
         "loading": f"## Loading\n\n{_loading(material)}",
         "schema": f"## Schema\n\n{structure.schema(material)}",
         "splits": f"## Splits\n\n{structure.splits(material)}",
@@ -76,24 +94,6 @@ def render(material: Material) -> Card:
     sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
     evaluation = metadata.to_yaml(metadata.eval_yaml(spec, material.config, material.framework))
     return Card(metadata.card_metadata(material), sections, drawn, evaluation)
-
-
-def _about(material: Material) -> str:
-    spec = material.spec
-    cited = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
-    links = [*([f"[Home]({spec.homepage})"] if spec.homepage else []), *cited]
-    counted = [split.name for split in material.splits if split.counted]
-    if not counted:
-        note = (
-            "**This card was rendered without the data**: every size of the dataset in it is the paper's or the "
-            "owners', marked *as published*."
-        )
-    elif len(counted) < len(material.splits):
-        missing = ", ".join(f"`{split.name}`" for split in material.splits if not split.counted)
-        note = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
-    else:
-        note = "Numbers of the dataset are counted from the data."
-    return "\n\n".join(part for part in (spec.summary, " · ".join(links), note) if part)
 
 
 def _loading(material: Material) -> str:
@@ -124,19 +124,17 @@ def _loading(material: Material) -> str:
         + "\n\n"
         + code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python")
     )
-    parts.append(_lmms_eval(material))
-    return "\n\n".join(parts)
-
-
-def _lmms_eval(material: Material) -> str:
-    spec = material.spec
     whole = [task for task in spec.tasks if not task.only and task.plain]
-    parts = [task for task in spec.tasks if task.only]
+    subsets = [task for task in spec.tasks if task.only]
     tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
-    if parts:
-        facets = ", ".join(dict.fromkeys(facet for task in parts for facet in task.only))
-        names = f"`{parts[0].name}` to `{parts[-1].name}` ({len(parts)})" if len(parts) > 1 else f"`{parts[0].name}`"
-        tasks.append([names, f"`{parts[0].split}`", f"the questions of one {facets} each"])
+    if subsets:
+        facets = ", ".join(dict.fromkeys(facet for task in subsets for facet in task.only))
+        names = (
+            f"`{subsets[0].name}` to `{subsets[-1].name}` ({len(subsets)})"
+            if len(subsets) > 1
+            else f"`{subsets[0].name}`"
+        )
+        tasks.append([names, f"`{subsets[0].split}`", f"the questions of one {facets} each"])
     called = next((task.name for task in spec.tasks if task.split == spec.default_split), spec.tasks[0].name)
     known = "REELBENCH_BENCHMARKS=path/to/its/folder " if spec.file and not spec.package else ""
     command = (
@@ -145,17 +143,28 @@ def _lmms_eval(material: Material) -> str:
         "    --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct --log_samples --output_path runs\n"
         "reelbench score --run runs"
     )
-    return (
+    parts.append(
         "With [lmms-eval](https://github.com/EvolvingLMMs-Lab/lmms-eval), to run any of its models:\n\n"
         f"{code(command, 'bash')}\n\n" + table(["Task", "Split", "Note"], tasks)
     )
+    return "\n\n".join(parts)
 
 
 def provenance(material: Material) -> str:
     """Sources of the annotations, as declared and as read, and of the videos."""
     lines = []
     for split in material.splits:
-        where, files, revision = _declared_source(split.declared)
+        source = split.declared.source
+        files = " or ".join(f"`{name}`" for name in expected_files(source, published=True))
+        if isinstance(source, HubFile):
+            where = f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})"
+            revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
+        elif isinstance(source, FileBeside):
+            where, revision = "its authors' own file", "as it lies beside the benchmark's file"
+        elif isinstance(source, LocalFile):
+            where, revision = f"on request: [form]({source.form_url})", "as the owners sent it"
+        else:
+            where, revision = f"<{source.url}>", f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
         counted = split.counted
         if counted:
             files = ", ".join(f"`{name}`" for name in counted.files) or files
@@ -185,24 +194,11 @@ def provenance(material: Material) -> str:
     )
 
 
-def _declared_source(split: SplitSpec) -> tuple[str, str, str]:
-    source = split.source
-    files = " or ".join(f"`{name}`" for name in published_files(source))
-    if isinstance(source, HubFile):
-        revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
-        return f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})", files, revision
-    if isinstance(source, FileBeside):
-        return "its authors' own file", files, "as it lies beside the benchmark's file"
-    if isinstance(source, LocalFile):
-        return f"on request: [form]({source.form_url})", files, "as the owners sent it"
-    return f"<{source.url}>", files, f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
-
-
 def licences(material: Material) -> str:
     """Licences of annotations, videos and card."""
     spec = material.spec
-    note = f" {spec.license_note}" if spec.license_note else ""
-    forbidden = why_withheld(spec)
+    note = f" {inert(spec.license_note)}" if spec.license_note else ""
+    forbidden, licence = why_withheld(spec), cell(spec.license.replace("`", ""))
     kept = ", ".join(f"`{name}`" for name in spec.splits if why_withheld(spec, name))
     but = f", but for those of {kept}, whose answers are hidden" if kept else ""
     rows_told = f"{forbidden} No rows are published here." if forbidden else f"They may be passed on under it{but}."
@@ -212,7 +208,7 @@ def licences(material: Material) -> str:
     told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
     terms = "; ".join(dict.fromkeys(told))
     return (
-        f"- **Annotations**: {f'`{spec.license}`' if spec.license else 'no licence is stated'}.{note} {rows_told}\n"
+        f"- **Annotations**: {f'`{licence}`' if licence else 'no licence is stated'}.{note} {rows_told}\n"
         f"- **Videos**: we don't redistribute videos. Their rights stay with their makers, and the terms of the place "
         f"that each is had from hold ({terms}).\n"
         "- **This card**: made from Reelbench, Apache-2.0."

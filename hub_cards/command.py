@@ -10,6 +10,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
 from reelbench.cli.option_groups import options_in
+from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.counts import Labels
@@ -72,9 +73,13 @@ def push(
     options = PushOptions(
         create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, framework=framework, private=private
     )
-    outcome = push(
-        named(name)[0], repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note
-    )
+    spec = named(name)[0]
+    try:
+        outcome = push(spec, repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note)
+    except ReelbenchError as error:
+        if not dry_run or isinstance(error, InputError):
+            raise
+        raise ReelbenchError(f"{error}; `reelbench cards render {name} --out card` writes it without the Hub") from None
     told = {
         "unchanged": "Nothing to change",
         "shown": "Dry run, nothing was changed",

@@ -57,23 +57,6 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
         seconds, and labels per facet. A row's answer is measured as the reference text of an open question; a
         question with options has the lengths of all its options.
     """
-    return SplitStatistics(
-        rows=len(rows),
-        videos=len({row["video"] for row in rows}),
-        answered=sum(bool(row.get("answer") or row.get("span")) for row in rows),
-        languages=tuple(sorted({row["language"] for row in rows})),
-        distributions=tuple(counted for counted in _distributions(spec, rows) if counted.values),
-        labels=tuple(counted for counted in _labels(spec, rows, labels or {}) if counted.labelled),
-    )
-
-
-def facet_title(facet: Facet) -> str:
-    """Return a facet's heading above its table."""
-    return facet.name.replace("_", " ").capitalize()
-
-
-def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distribution]:
-    # Text without spaces between its words is measured in characters.
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
     what = "answer" if spec.row_kind == "open" else "option"
@@ -98,20 +81,11 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distributio
         ],
         ("Length of the video", "s"): list(durations.values()),
     }
-    return [
-        Distribution(title, unit, tuple(sorted(map(float, values)))) for (title, unit), values in quantities.items()
-    ]
-
-
-def _characters(text: str) -> int:
-    return sum(not character.isspace() for character in text)
-
-
-def _labels(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels) -> list[LabelCounts]:
+    kept = labels or {}
     by_facet: list[LabelCounts] = []
     for facet in (facet for facet in spec.facets if not facet.made_of):
         of_rows = [
-            set(row[facet.name] if facet.in_rows else labels.get(row["id"], {}).get(facet.name, ())) for row in rows
+            set(row[facet.name] if facet.in_rows else kept.get(row["id"], {}).get(facet.name, ())) for row in rows
         ]
         counts = Counter(label for names in of_rows for label in names)
         order = facet.labels or sorted(counts, key=lambda label: (-counts[label], label))
@@ -119,4 +93,27 @@ def _labels(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels) -> list[La
         unknown = {label: count for label, count in sorted(counts.items()) if label not in known}
         labelled = sum(map(bool, of_rows))
         by_facet.append(LabelCounts(facet_title(facet), facet.title, {**known, **unknown}, labelled, len(rows)))
-    return by_facet
+    return SplitStatistics(
+        rows=len(rows),
+        videos=len({row["video"] for row in rows}),
+        answered=sum(bool(row.get("answer") or row.get("span")) for row in rows),
+        languages=tuple(sorted({row["language"] for row in rows})),
+        distributions=tuple(
+            counted
+            for counted in [
+                Distribution(title, unit, tuple(sorted(map(float, values))))
+                for (title, unit), values in quantities.items()
+            ]
+            if counted.values
+        ),
+        labels=tuple(counted for counted in by_facet if counted.labelled),
+    )
+
+
+def facet_title(facet: Facet) -> str:
+    """Return a facet's heading above its table."""
+    return facet.name.replace("_", " ").capitalize()
+
+
+def _characters(text: str) -> int:
+    return sum(not character.isspace() for character in text)

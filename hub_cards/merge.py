@@ -7,7 +7,7 @@ delete the section with its markers: it is then written anew.
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -50,7 +50,39 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     values = {key: _value(key, value, theirs.get(key), notes, where) for key, value in card.metadata.items()}
     new = {key: value for key, value in values.items() if value != theirs.get(key)}
     metadata = changed_front_matter(block or "", new, where)
-    body = _body(card.sections, rest, where, notes)
+    there = _sections(rest, where)
+    wanted = {section.name: section for section in card.sections}
+    names_there = {section.name for section in there}
+    if "heading" not in names_there and re.search(r"^# ", rest, re.MULTILINE):
+        del wanted["heading"]  # the page has a title of its own
+    parts, done = [], 0
+    for section in there:
+        name = section.name
+        if name == "statistics" and "### " in section.body and "### " not in wanted[name].body:
+            raise InputError(
+                f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
+                "give it with --data, or delete that section"
+            )
+        if _hash(section.body) != section.hash:
+            notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
+            kept = rest[section.start : section.end]
+        else:
+            kept = _marked(wanted[name]) if name in wanted else ""
+        parts += [rest[done : section.start], kept]
+        done = section.end
+    body = "".join([*parts, rest[done:]])
+    names = list(wanted)
+    for place, name in enumerate(names):
+        if name not in names_there:
+            before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
+            after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
+            section = _marked(wanted[name])
+            if before is not None:
+                body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
+            elif after is not None:
+                body = body.replace(_begin(after), f"{section}\n\n{_begin(after)}", 1)
+            else:
+                body = f"{body.rstrip()}\n\n{section}\n"
     whole = f"---\n{metadata}---\n{body if block is not None else chr(10) + body.lstrip(chr(10))}"
     return Merged(whole.replace("\n", "\r\n") if crlf else whole, tuple(notes))
 
@@ -140,45 +172,6 @@ def _sections(text: str, where: str) -> list[_Placed]:
     return sections
 
 
-def _body(sections: Sequence[Section], text: str, where: str, notes: list[str]) -> str:
-    there = _sections(text, where)
-    wanted = {section.name: section for section in sections}
-    names_there = {section.name for section in there}
-    if "heading" not in names_there and re.search(r"^# ", text, re.MULTILINE):
-        del wanted["heading"]  # the page has a title of its own
-    parts, done = [], 0
-    for section in there:
-        parts += [text[done : section.start], _renewed(section, text, wanted, where, notes)]
-        done = section.end
-    result = "".join([*parts, text[done:]])
-    names = list(wanted)
-    for place, name in enumerate(names):
-        if name not in names_there:
-            before = next((other for other in reversed(names[:place]) if _end(other) in result), None)
-            after = next((other for other in names[place + 1 :] if _begin(other) in result), None)
-            section = _marked(wanted[name])
-            if before is not None:
-                result = result.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
-            elif after is not None:
-                result = result.replace(_begin(after), f"{section}\n\n{_begin(after)}", 1)
-            else:
-                result = f"{result.rstrip()}\n\n{section}\n"
-    return result
-
-
-def _renewed(section: _Placed, text: str, wanted: Mapping[str, Section], where: str, notes: list[str]) -> str:
-    name = section.name
-    if name == "statistics" and "### " in section.body and "### " not in wanted[name].body:
-        raise InputError(
-            f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
-            "give it with --data, or delete that section"
-        )
-    if _hash(section.body) != section.hash:
-        notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
-        return text[section.start : section.end]
-    return _marked(wanted[name]) if name in wanted else ""
-
-
 # --- metadata ------------------------------------------------------------------------------------------------------
 
 
@@ -240,41 +233,37 @@ def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> s
     there = read_front_matter(block, where)
     if not values:
         return block
-    written = _edited(block, there, values) if there else block + to_yaml(dict(values))
+    written = block + to_yaml(dict(values))
+    if there:
+        edits: list[tuple[int, int, str]] = []  # from, to, text
+        for key, node in yaml.compose(block, Loader=LOADER).value:
+            if key.value not in values:
+                continue
+            old, new = there[key.value], values[key.value]
+            added = new[len(old) :] if isinstance(old, list) and new[: len(old)] == old else []
+            if old and added and isinstance(node, yaml.SequenceNode):
+                end = _end_of(node.value[-1])
+                if node.flow_style:
+                    appended = end, end, ", " + to_yaml(added, flow=True)[1:-1]
+                else:
+                    line_end = block.find("\n", end)
+                    end = line_end if line_end >= 0 else len(block)  # behind a comment on the last value's line
+                    indent = " " * node.start_mark.column
+                    appended = end, end, "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines())
+                edits.append(appended)
+            else:
+                edits.append((key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n")))
+        for start, end, text in sorted(edits, reverse=True):
+            block = block[:start] + text + block[end:]
+        block += "" if block.endswith("\n") else "\n"
+        new_keys = {key: value for key, value in values.items() if key not in there}
+        written = block + (to_yaml(new_keys) if new_keys else "")
     # Should the edit ever misread somebody's layout, the values count.
     wanted = {**there, **values}
     with suppress(InputError):
         if read_front_matter(written, "") == wanted:
             return written
     return to_yaml(wanted)
-
-
-def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> str:
-    edits: list[tuple[int, int, str]] = []  # from, to, text
-    for key, node in yaml.compose(block, Loader=LOADER).value:
-        if key.value not in values:
-            continue
-        old, new = there[key.value], values[key.value]
-        added = new[len(old) :] if isinstance(old, list) and new[: len(old)] == old else []
-        if old and added and isinstance(node, yaml.SequenceNode):
-            edits.append(_appended(block, node, added))
-        else:
-            edits.append((key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n")))
-    for start, end, text in sorted(edits, reverse=True):
-        block = block[:start] + text + block[end:]
-    block += "" if block.endswith("\n") else "\n"
-    new_keys = {key: value for key, value in values.items() if key not in there}
-    return block + (to_yaml(new_keys) if new_keys else "")
-
-
-def _appended(block: str, node: yaml.SequenceNode, added: list[Any]) -> tuple[int, int, str]:
-    end = _end_of(node.value[-1])
-    if node.flow_style:
-        return end, end, ", " + to_yaml(added, flow=True)[1:-1]
-    line_end = block.find("\n", end)
-    end = line_end if line_end >= 0 else len(block)  # behind a comment on the last value's line
-    indent = " " * node.start_mark.column
-    return end, end, "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines())
 
 
 def _end_of(node: yaml.Node) -> int:

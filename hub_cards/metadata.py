@@ -29,6 +29,13 @@ def card_metadata(material: Material) -> dict[str, Any]:
     if material.own_rows:
         counted = {split.name for split in material.splits if split.counted}
         files = [file for file in files if file["split"] in counted]
+    known = [split.rows for split in material.splits if split.rows is not None]
+    if len(known) < len(material.splits) and material.sheet.declared.size_category:
+        size = [material.sheet.declared.size_category]
+    elif not known:
+        size = []
+    else:
+        size = [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]
     metadata: dict[str, Any] = {
         "pretty_name": spec.title,
         "license": spec.license,
@@ -40,28 +47,12 @@ def card_metadata(material: Material) -> dict[str, Any]:
         "annotations_creators": list(declared.annotations_creators),
         "language_creators": list(declared.language_creators),
         "source_datasets": list(declared.source_datasets),
-        "size_categories": _size(material),
+        "size_categories": size,
         "tags": ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench", *declared.tags, *arxiv],
         "configs": [{"config_name": material.config, "data_files": files}] if material.data_splits else None,
     }
     metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
     return {key: value for key, value in metadata.items() if value}
-
-
-def own_metadata(material: Material, title: str) -> dict[str, Any]:
-    """Return the metadata of a card whose rows are not the owners': what was counted, and nothing that they state."""
-    whole = card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
-    kept = ("pretty_name", "language", "size_categories", "tags", "configs")
-    return {key: whole[key] for key in kept if key in whole}
-
-
-def _size(material: Material) -> list[str]:
-    known = [split.rows for split in material.splits if split.rows is not None]
-    if len(known) < len(material.splits) and material.sheet.declared.size_category:
-        return [material.sheet.declared.size_category]
-    if not known:
-        return []
-    return [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]
 
 
 def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None = None) -> dict[str, Any]:

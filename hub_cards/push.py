@@ -130,12 +130,12 @@ def push(
 def _target(repository: Repository, options: PushOptions) -> _Target:
     from huggingface_hub.errors import LocalTokenNotFoundError
 
-    api, page = repository.api, repository.page
+    page = repository.page
     namespace = repository.id.partition("/")[0]
     me: str | None = None
     namespaces: set[str] = set()
     try:
-        account = api.whoami()
+        account = repository.account()
         me = str(account["name"])
         namespaces = {me, *(org["name"] for org in account.get("orgs", ()) if org.get("roleInOrg") != "read")}
     except LocalTokenNotFoundError:

@@ -129,7 +129,7 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
 
 
 def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, str, dict[str, dict[str, float]]]:
-    """Return what is to be known of a facet's labels, their table, and their shares by split."""
+    """Return the note on a facet's labels, their table, and their shares by split."""
     labels = list(dict.fromkeys(label for counts in by_split.values() for label in counts.counts))
     if len(labels) > MOST_LABELS:
         total = {label: sum(counts.counts.get(label, 0) for counts in by_split.values()) for label in labels}

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
-from reelbench.llm.ask_options import AskOptions, model_and_url
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.served import served
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -26,17 +27,17 @@ _NEEDED = ("input_cost_per_token", "output_cost_per_token")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions(AskOptions):
-    """A judge and how to use it; InputError where a value makes no sense.
+    """A judge and its options; InputError if a value makes no sense.
 
     Attributes:
-        votes: Replies asked for per criterion.
-        vote_rule: `majority` is the most frequent score, or the lower median of all votes where several are equally
-            frequent; `mean` and `median` are theirs. A panel's scores become one by their median under `median`, else
-            by their mean.
+        votes: Number of replies per criterion.
+        vote_rule: `majority` is the most frequent score; if several are equally frequent, the lower median of all
+            votes. `mean` and `median` are those of the votes. A panel's score is the judges' median with `median`,
+            otherwise their mean.
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
-        temperature: `auto` is what the prompt set says (0 for ours, the owners' setting for theirs); `none` sends none,
-            which reasoning models want.
-        others: The judges beside this one, where it is a panel.
+        temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners' setting). `none` sends
+            no temperature; reasoning models need this.
+        others: The other judges of a panel.
     """
 
     option: ClassVar[str] = "--judge"
@@ -74,16 +75,16 @@ class JudgeOptions(AskOptions):
         """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
         `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else `OPENAI_BASE_URL`;
-        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`. `prices` is a file of prices in LiteLLM's shape
-        (`model_prices_and_context_window.json`).
+        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or the provider's own (`llm.served`). `prices` is
+        a file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
-        key = settings.first(settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
         judges = []
         for part in text.split(","):
-            model, own = model_and_url(part.strip())
+            whose = served("--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
+            model = whose["model"]
             cost = model_prices(prices, model, batch=shared.get("batch", False)) if prices and model else {}
-            judges.append(cls(model=model, url=own or url, **{"api_key": key, **shared, **cost}))
+            judges.append(cls(**{**whose, **shared, **cost}))
         return replace(judges[0], others=tuple(judges[1:]))
 
     @classmethod

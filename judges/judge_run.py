@@ -10,7 +10,7 @@ from typing import cast
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
-from reelbench.judges.verdicts import Judge, Judged, Verdict
+from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
 from reelbench.llm.runner import Runner
@@ -87,7 +87,7 @@ def judge_of(
 
     def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-        answered = [item for item in items if item.reason is None]
+        answered = [item for item in items if item.reason is None and is_judged(item)]
         with bar(f"judging {spec.id}", len(answered)) as show:
             scale = cast("JudgeSpec", spec.judge)
             run = JudgeRun(scale, prompts, answered, options, show=show, on_note=note, budget=budget)
@@ -117,7 +117,8 @@ class LiveJudge:
         Whatever goes wrong once it is set up leaves the item unscored, and is logged once.
         """
         scale = self._spec.judge
-        if scale is None or item.reason is not None or not (self._options or settings.JUDGE.get()):
+        named = self._options or settings.JUDGE.get()
+        if scale is None or item.reason is not None or not named or not is_judged(item):
             return None
         with self._lock:
             if not self._tried:

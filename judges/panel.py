@@ -146,7 +146,7 @@ class Member:
         scale, prompts = self._scale, self._prompts
         read = prompts.read or partial(parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer)
         return {
-            place: self.asker.cursor(messages, read, vote=place[1], again=prompts.again)
+            place: RetryCursor(self.asker, messages, read, vote=place[1], again=prompts.again)
             for place, messages in self.messages(item)
         }
 

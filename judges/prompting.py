@@ -31,7 +31,7 @@ from reelbench.registry.files import valid_text
 from reelbench.registry.home import home
 from reelbench.registry.prompts import judge_folder
 from reelbench.registry.records import Item
-from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
@@ -115,36 +115,57 @@ def load_scale_prompts(
     A file of the user's must have `places`.
     """
     if prompts == "reelbench":
-        return _own(name, judge, own)
+        benchmark = name
+        names = [*(f"{criterion}.txt" for criterion in judge.criteria), "user.txt"]
+        missing = [file for file in names if not (own / file).is_file()]
+        if missing:
+            raise InputError(f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path")
+        texts = [(own / file).read_bytes() for file in names]
+        user = texts.pop().decode()
+        digest = hashlib.sha256(b"\0".join([*texts, user.encode()])).hexdigest()
+        return PromptSet(
+            name="reelbench",
+            sha256=digest,
+            temperature=0.0,
+            bare_integer=len(judge.criteria) == 1,
+            system={c: text.decode().strip() for c, text in zip(judge.criteria, texts, strict=True)},
+            user=dict.fromkeys(judge.criteria, user.strip()),
+        )
     if prompts == "official":
         if judge.official_prompts is None:
             raise InputError(
                 f"--judge-prompts official: {name}'s owners publish no prompt file; save the prompt that their paper"
                 " prints as a text file and give its path"
             )
-        return _official(judge, judge.official_prompts)
-    return _from_file(Path(prompts).expanduser(), judge, places)
+        source = judge.official_prompts
+        url = source.url
+        if source.sha256 is None:
+            raise InputError(f"{url}: the spec pins no sha256 for these prompts")
+        kept = home() / "prompts" / f"{source.sha256[:16]}-{url.rsplit('/', 1)[-1]}"
+        content = kept.read_bytes() if kept.is_file() else b""
+        if hashlib.sha256(content).hexdigest() != source.sha256:
+            if url.startswith(f"{GITHUB_RAW}/"):
+                url = settings.GITHUB_RAW.get().rstrip("/") + url.removeprefix(GITHUB_RAW)
+            try:
+                content = download(url, kept, sha256=source.sha256, again=True).read_bytes()
+            except DataUnavailableError as error:
+                raise ReelbenchError(
+                    f"--judge-prompts official: {error}; nothing was sent. Without network, put the file at {kept}"
+                ) from None
+        pairs = _strings_of(content, judge.criteria, source.url)
+        return PromptSet(
+            name="official",
+            sha256=source.sha256,
+            temperature=judge.official_temperature,
+            bare_integer=False,
+            system={criterion: system for criterion, (system, _) in pairs.items()},
+            user={criterion: user for criterion, (_, user) in pairs.items()},
+            style="positional",
+        )
+    return _from_file(settings.expanded(prompts), judge, places)
 
 
 # --- our own ---------------------------------------------------------------------------------------------------------
-
-
-def _own(benchmark: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
-    names = [*(f"{criterion}.txt" for criterion in judge.criteria), "user.txt"]
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path")
-    texts = [(folder / name).read_bytes() for name in names]
-    user = texts.pop().decode()
-    digest = hashlib.sha256(b"\0".join([*texts, user.encode()])).hexdigest()
-    return PromptSet(
-        name="reelbench",
-        sha256=digest,
-        temperature=0.0,
-        bare_integer=len(judge.criteria) == 1,
-        system={c: text.decode().strip() for c, text in zip(judge.criteria, texts, strict=True)},
-        user=dict.fromkeys(judge.criteria, user.strip()),
-    )
 
 
 # --- a file that the user gives --------------------------------------------------------------------------------------
@@ -161,7 +182,8 @@ def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet
         raw = path.read_bytes()
         template = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        raise InputError(f"--judge-prompts: {path} is neither reelbench, official nor a file") from None
+        ours = "; `reelbench` are this benchmark's own in our words, `official` its authors'"
+        raise InputError(f"--judge-prompts: {path} is neither reelbench, official nor a file{ours}") from None
     except IsADirectoryError:
         raise InputError(f"--judge-prompts: {path} is a folder; give one text file") from None
     except UnicodeDecodeError as error:
@@ -186,33 +208,6 @@ def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet
 
 
 # --- the owners' own -------------------------------------------------------------------------------------------------
-
-
-def _official(judge: JudgeSpec, source: UrlFile) -> PromptSet:
-    url = source.url
-    if source.sha256 is None:
-        raise InputError(f"{url}: the spec pins no sha256 for these prompts")
-    kept = home() / "prompts" / f"{source.sha256[:16]}-{url.rsplit('/', 1)[-1]}"
-    content = kept.read_bytes() if kept.is_file() else b""
-    if hashlib.sha256(content).hexdigest() != source.sha256:
-        if url.startswith(f"{GITHUB_RAW}/"):
-            url = settings.GITHUB_RAW.get().rstrip("/") + url.removeprefix(GITHUB_RAW)
-        try:
-            content = download(url, kept, sha256=source.sha256, again=True).read_bytes()
-        except DataUnavailableError as error:
-            raise ReelbenchError(
-                f"--judge-prompts official: {error}; nothing was sent. Without network, put the file at {kept}"
-            ) from None
-    pairs = _strings_of(content, judge.criteria, source.url)
-    return PromptSet(
-        name="official",
-        sha256=source.sha256,
-        temperature=judge.official_temperature,
-        bare_integer=False,
-        system={criterion: system for criterion, (system, _) in pairs.items()},
-        user={criterion: user for criterion, (_, user) in pairs.items()},
-        style="positional",
-    )
 
 
 def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[str, tuple[str, str]]:

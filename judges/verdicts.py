@@ -40,6 +40,11 @@ class Verdict:
         return Counter(self.reasons.values()).most_common(1)[0][0] if self.reasons else None
 
 
+def is_judged(item: Item | Sample) -> bool:
+    """Whether an answer is marked by the benchmark's judge: not one to a question with options beside open ones."""
+    return "text" in item.target or "answer" not in item.target
+
+
 def needs_no_judge(answer: str) -> bool:
     """Whether an answer is nothing but white space: it gets the scale's minimum, and nobody is asked."""
     return not answer.strip()
@@ -51,7 +56,7 @@ def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
 
 
 def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
-    """Return what the scores that could be read come to; None where they are half of the `votes` asked for, or fewer.
+    """Return the vote of the scores that could be read; None where they are half of the `votes` asked for, or fewer.
 
     The rule is `mean`, `median`, or else the most frequent one; of several equally frequent the lower median of all.
     """

@@ -12,7 +12,7 @@ from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Macro
 from reelbench.scoring.aggregation import reason_before_judging
-from reelbench.scoring.value_bounds import MOST_UNSCORED
+from reelbench.scoring.value_bounds import is_few
 
 
 @dataclass
@@ -165,7 +165,7 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
         covers = (before or "").removesuffix(unscored).removesuffix(", ")
     # With so few of them a lower bound of the score stands for it.
     items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
-    bounded = items - counts.scored <= MOST_UNSCORED * items
+    bounded = is_few(items - counts.scored, items)
     return ", ".join(filter(None, (covers, "" if bounded else unscored))) or None
 
 

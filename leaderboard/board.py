@@ -1,6 +1,6 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -18,8 +18,9 @@ from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import sha256_of_names
+from reelbench.registry.records import Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import aggregation
@@ -122,6 +123,36 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
             raise
         kept = [stored for stored in kept if stored.key not in bad]
         return _made(path, kept, left_out | bad, published=published, common=common)
+
+
+def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
+    """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
+
+    Raises:
+        InputError: One of them is not in the store, they are of two tables, or one isn't its model's best there.
+    """
+    made = make(path, published=False)
+    of = {
+        one.result.provenance.samples_sha256: row
+        for row in made.entries
+        if row.stored is not None and row.stored.videos is None
+        for one in row.stored.each
+    }
+    rows: list[BoardEntry] = []
+    for result in (a, b):
+        if (row := of.get(result.provenance.samples_sha256)) is None:
+            raise InputError(f"--store {path}: has no result of {result.model.id} with these answers; add it first")
+        rows.append(row)
+    group = rows[0].group
+    noise = made.noise[group]
+    pair = noise.pair(rows[0].key, rows[1].key)
+    if pair is None:
+        raise InputError(
+            f"--store {path}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
+            "model, whose best row alone is compared"
+        )
+    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.told != 0}
+    return {"table": group.label, "pairs": len(noise.pairs), **found}
 
 
 def _made(
@@ -336,34 +367,36 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
     """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
-    yielded.
+    yielded. A run without which nine tenths of the videos are left, and with which fewer are, isn't among them.
 
     Args:
         rows: A benchmark's rows.
         chosen: Keys of the runs to take; by default all that are ranked.
     """
     tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(list)
-    for row in rows:
+    for row in sorted(rows, key=_taken):
         if row.stored is None or row.stored.withheld is not None:
             continue
         if row.key in chosen if chosen else row.unranked is None:
             had = frozenset(videos_had(ranked_samples(row.stored)))
             tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
     for all_members in tables.values():
-        counts = Counter(video for *_, had in all_members for video in had)
-        usual = {video for video, number in counts.items() if 2 * number >= len(all_members)}
-        # One that had a few of the videos that half of them had decides for nobody.
-        members = [one for one in all_members if chosen or len(one[2] & usual) >= _SHARE * len(usual)]
-        common = frozenset[str]().union(*(had for *_, had in members)).intersection(*(had for *_, had in members))
+        # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
+        least = 0 if chosen else _SHARE * max(len(had) for *_, had in all_members)
+        members, common = list[tuple[RankingGroup, StoredResult, frozenset[str]]](), frozenset[str]()
+        for one in all_members:
+            left = common & one[2] if members else one[2]
+            if len(left) >= least:
+                members, common = [*members, one], left
         # Rows of one group lack the very same items.
         if not common or len(members) == 1 or (not chosen and len({group for group, *_ in members}) == 1):
             continue
         digest = sha256_of_names(common)[:8]
-        part = f"the {len(common)} videos that all {len(members)} runs had @{digest}"
+        part = f"the {number_of(len(common), 'video')} that all {len(members)} runs had @{digest}"
         for _, stored, _ in members:
             check = stored.check.model_copy(update={"subset": ", ".join(filter(None, (stored.check.subset, part)))})
             yield run_entry(replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common))
 
 
 _SHARE = 0.9
-"""Share of a table's videos that a run must have had to say on which all are compared."""
+"""Share of the videos of the run that had most on which all are compared, at least."""

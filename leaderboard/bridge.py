@@ -164,26 +164,23 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[_Pair]) -> Bri
                 ranks=(ranks[0], ranks[1]),
             )
         )
-    changed = None if len(pairs) > MOST_COMPARED else _changed(pairs)
+    changed: list[ChangedPlaces] | None = None
+    if len(pairs) <= MOST_COMPARED:
+        told: list[tuple[_Pair, _Pair, float, float | None]] = []
+        for first, second in combinations(pairs, 2):
+            ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
+            sides = zip(first.resampled(ids), second.resampled(ids), strict=True) if ids else ()
+            told += [(first, second, *_apart(a, b)) for a, b in sides]
+        adjusted = power.holm([p for *_, p in told])
+        changed = []
+        for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
+            first, second, above, _ = told[by_old]
+            chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
+            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= power.ALPHA:  # noqa: PLR2004 - both
+                ordered = (first, second) if above > 0 else (second, first)
+                changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
     orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]
     return Bridge(old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders)
-
-
-def _changed(pairs: Sequence[_Pair]) -> list[ChangedPlaces]:
-    told: list[tuple[_Pair, _Pair, float, float | None]] = []
-    for first, second in combinations(pairs, 2):
-        ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
-        sides = zip(first.resampled(ids), second.resampled(ids), strict=True) if ids else ()
-        told += [(first, second, *_apart(a, b)) for a, b in sides]
-    adjusted = power.holm([p for *_, p in told])
-    changed = []
-    for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
-        first, second, above, _ = told[by_old]
-        chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
-        if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= power.ALPHA:  # noqa: PLR2004 - both
-            ordered = (first, second) if above > 0 else (second, first)
-            changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
-    return changed
 
 
 def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, float | None]:
@@ -208,11 +205,13 @@ def relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
     there, sign = (made.new, 1) if here == made.old else (made.old, -1)
     digits = spec.primary.in_unit.digits
     shifts = sorted(sign * one.shift.difference for one in made.results)
-    spread = "" if len(shifts) == 1 else f" on average ({shifts[0]:+.{digits}f} to {shifts[-1]:+.{digits}f})"
+    ends = " to ".join(f"{shift:+.{digits}f}" for shift in (shifts[0], shifts[-1])).replace("-", "−")
+    spread = "" if len(shifts) == 1 else f" on average ({ends})"
+    mean = sum(shifts) / len(shifts)
     same = sum(one.exact * one.ratings for one in made.results) / sum(one.ratings for one in made.results)
     kappas = [one.kappa for one in made.results if one.kappa is not None]
     parts = [
-        f"there they score {sum(shifts) / len(shifts):+.{digits}f}{spread}",
+        f"there they score {abs(mean):.{digits}f} {'higher' if mean > 0 else 'lower'}{spread}",
         f"{100 * same:.0f} % of the single scores are equal"
         + (f" (mean quadratic kappa {sum(kappas) / len(kappas):.2f})" if kappas else ""),
     ]

@@ -25,6 +25,21 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     times = re.search(r",times=(\w+)", frames)
     without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
     with_intervals = any(metric.ci95 for metric in result.metrics.values())
+    # The mean usage of the items that state it, of all runs; InputError where the samples can't be read.
+    several = stored.runs or (stored,)
+    costs = [one.result.judge and one.result.judge.cost_usd for one in several]
+    items = sum(one.result.counts.items for one in several)
+    known = [cost for cost in costs if cost is not None]
+    usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
+    samples: list[Sample] = []
+    for folder in (one.folder for one in several):
+        text = read_text(folder / result_files.SAMPLES_FILE)
+        if '"tokens"' in text or '"seconds"' in text:
+            samples += result_files.read_samples(folder)
+    if samples:
+        for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
+            usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
+        usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])
     return {
         "items": shown.items,
         "scored": shown.scored,
@@ -50,27 +65,8 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "intervals": result.interval if with_intervals and result.interval != intervals.METHOD else None,
         "times": None if without_ours else times[1] if times else "none",
         "videos": shown.videos,
-        **_mean_usage(stored),
+        **usage,
     }
-
-
-def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
-    """Return the mean usage of the items that state it, of all runs; InputError where the samples can't be read."""
-    several = stored.runs or (stored,)
-    costs = [one.result.judge and one.result.judge.cost_usd for one in several]
-    items = sum(one.result.counts.items for one in several)
-    known = [cost for cost in costs if cost is not None]
-    usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
-    samples: list[Sample] = []
-    for folder in (one.folder for one in several):
-        text = read_text(folder / result_files.SAMPLES_FILE)
-        if '"tokens"' in text or '"seconds"' in text:
-            samples += result_files.read_samples(folder)
-    if samples:
-        for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
-            usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
-        usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])
-    return usage
 
 
 def _mean(numbers: Sequence[float]) -> float | None:

@@ -7,11 +7,13 @@ column's id. The page offers a column in its menu, hidden until it is asked for 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.leaderboard.board import Board
+from reelbench.leaderboard.board import Board, make
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.pages.shell_page import page_asset
+from reelbench.registry.errors import InputError
 from reelbench.registry.yaml_text import read_mapping
 
 Type = Literal["text", "integer", "number", "boolean"]
@@ -98,3 +100,11 @@ def metric_records(board: Board) -> Iterator[dict[str, Any]]:
             low, high = metric.ci95 or (None, None)
             numbers = {"metric": name, "value": metric.value, "low": low, "high": high, "n": metric.n}
             yield shared | numbers | {"unit": units[name]}
+
+
+def of_store(path: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a store's own results, as `metric_records` has them; InputError where one can't be read."""
+    made = make(path, published=False)
+    if made.left_out:
+        raise InputError(next(iter(made.left_out.values())))
+    return [row for row in metric_records(made) if row["key"] is not None]

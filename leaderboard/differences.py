@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from reelbench.registry.errors import InputError, first_of
-from reelbench.registry.records import Breakdowns, Metrics
+from reelbench.registry.records import Metrics
 
 TOLERANCE = 1e-9
 """Relative difference that two ways of adding up the same numbers may show."""
@@ -45,14 +45,6 @@ def metric_differences(where: str, stated: Metrics, expected: Metrics) -> Iterat
             _close(a, b) for a, b in zip(here.ci95 or (), there.ci95 or (), strict=True)
         ):
             yield f"{where}.{name}.ci95 is {here.ci95}, recomputed {there.ci95}"
-
-
-def breakdown_differences(stated: Breakdowns, expected: Breakdowns) -> Iterator[str]:
-    """Yield the breakdowns that differ, a facet or a label that only one side has among them."""
-    for facet in sorted(stated.keys() | expected.keys()):
-        ours, theirs = expected.get(facet, {}), stated.get(facet, {})
-        for label in sorted(ours.keys() | theirs.keys()):
-            yield from metric_differences(f"breakdowns.{facet}.{label}", theirs.get(label, {}), ours.get(label, {}))
 
 
 def some(what: str, names: Sequence[str]) -> str:

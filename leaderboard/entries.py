@@ -15,7 +15,7 @@ from typing import Any, Literal
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard import column_facts
 from reelbench.leaderboard.community import Community
-from reelbench.leaderboard.standing import Standing, of_runs, standing
+from reelbench.leaderboard.standing import of_runs, standing
 from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
@@ -144,6 +144,11 @@ class BoardEntry:
         return self.kind in ("baseline", "human", "community")
 
     @property
+    def brief(self) -> str:
+        """The model's name without who made it, for where room is short."""
+        return self.model.partition("/")[2] or self.model
+
+    @property
     def billions(self) -> float | None:
         """The model's parameters, in 1e9, where its people state them."""
         return None if self.about.parameters is None else self.about.parameters / 1e9
@@ -188,13 +193,29 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     weights = result.model.args.get("pretrained")
     from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
     setting = "floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run")
+    benchmark, judge = stored.result.benchmark, stored.result.judge
+    prompts = None
+    if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
+        prompts = judge.prompt if judge.prompt == "official" else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
         setting=setting,
-        group=_group(stored, shown, setting),
+        group=RankingGroup(
+            benchmark=benchmark.id,
+            version=benchmark.version,
+            split=benchmark.split,
+            subset=", ".join(filter(None, (stored.check.subset, shown.media))) or None,
+            judge=judge_as_answered(judge) if judge else None,
+            prompts=prompts,
+            protocol=protocol(stored.spec, stored.result.settings),
+            data="own" if stored.result.data == "own" else None,
+            differs=stored.differs,
+            readers=shown.readers,
+            setting=_part(setting),
+        ),
         frames=frames,
         metrics=shown.metrics,
         breakdowns=shown.breakdowns,
@@ -261,26 +282,6 @@ def community_entries(spec: BenchmarkSpec, community: Community) -> Iterable[Boa
 
 def _without_items(values: Mapping[str, float]) -> Metrics:
     return {name: MetricValue(value=number, n=0) for name, number in values.items()}
-
-
-def _group(stored: StoredResult, shown: Standing, setting: str) -> RankingGroup:
-    benchmark, judge = stored.result.benchmark, stored.result.judge
-    prompts = None
-    if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
-        prompts = judge.prompt if judge.prompt == "official" else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
-    return RankingGroup(
-        benchmark=benchmark.id,
-        version=benchmark.version,
-        split=benchmark.split,
-        subset=", ".join(filter(None, (stored.check.subset, shown.media))) or None,
-        judge=judge_as_answered(judge) if judge else None,
-        prompts=prompts,
-        protocol=protocol(stored.spec, stored.result.settings),
-        data="own" if stored.result.data == "own" else None,
-        differs=stored.differs,
-        readers=shown.readers,
-        setting=_part(setting),
-    )
 
 
 _NOT_PROTOCOL = {

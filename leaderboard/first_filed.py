@@ -66,7 +66,7 @@ _LATER = datetime.max.replace(tzinfo=UTC)
 
 
 def when(check: Check, date: str) -> tuple[datetime, datetime]:
-    """Return when a result was taken and its date, as they can be compared; what is no date is later than any."""
+    """Return a result's order of filing: when it was taken, and its date; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)
     except ValueError:

@@ -1,6 +1,6 @@
-"""What the table says, in a sentence or two: who leads, by how much, and which places can't be told apart."""
+"""What the table says, in a sentence or two: who leads, by how much, and who may be first."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -48,7 +48,17 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
             only = all(len(_ranked(board, group)) == 1 for group in led)
             one = " is the only ranked model" if only else " leads" if ran else " has the highest published number"
             text.words(one if len(leaders) == 1 else " may be first" if ran else " have the highest published number")
-        text.words("" if alone else f" on {_where(board, led, groups)}")
+        first, *others = _ranked(board, led[0])
+        if alone and ran and others and board.names[others[0].model] in leaders and (margin := _margin(board, led[0])):
+            text.words("; ")
+            text.names([board.names[first.model]])
+            text.words(" is ahead of ")
+            text.names([board.names[others[0].model]])
+            text.words(f" by {margin}")
+        where = _titles(board, led)
+        if 1 < len(led) == len(groups):
+            where = "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
+        text.words("" if alone else f" on {where}")
         if len(leaders) == 1:
             margins = [(group, _margin(board, group)) for group in led]
             told = [
@@ -57,17 +67,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
                 if margin
             ]
             text.words(f", ahead of the next by {_joined(told)}" if told else "")
-    text.words(f"{_as_stated(board, groups)}.")
-    shared: dict[str, list[RankingGroup]] = defaultdict(list)
-    for group in groups:
-        ranges = board.noise[group].ranges
-        rows = [row for row in _ranked(board, group) if row.key in ranges and not _may_be_first(board, row)]
-        overlap = [f"{low} to {high}" for low, high, n in _stretches(sorted(ranges[row.key] for row in rows)) if n > 1]
-        for places in overlap[: None if alone else 1]:
-            shared[places].append(group)
-    clauses = [f"{places}{'' if alone else f' on {_titles(board, of)}'}" for places, of in shared.items()]
-    if clauses:
-        text.words(f" Ranks {_joined(clauses)} overlap.")
+    text.words(f".{_as_stated(board, groups)}")
     return text.parts
 
 
@@ -78,26 +78,33 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
         text.words(f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: ")
         text.words("nothing was run here yet, so nobody leads.")
         return text.parts
-    alone, shared = Counter[str](), Counter[str]()
+    firsts = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1]
+    if len(firsts) > _NAMED:
+        text.words(f"{_number(len(firsts))} models may be first overall. ".capitalize())
+    elif firsts:
+        text.names(firsts)
+        text.words(" is first overall. " if len(firsts) == 1 else " may be first overall. ")
+    alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
     for leaders, led in by_leaders.items():
         for name in leaders:
-            (alone if len(leaders) == 1 else shared)[name] += len(led)
-    best = sorted(alone | shared, key=lambda name: (-alone[name] - shared[name], -alone[name], name))
-    for place, name in enumerate(best[:_NAMED]):
-        ways = [f"leads on {alone[name]}"] * bool(alone[name]) + [f"may be first on {shared[name]}"] * bool(
-            shared[name]
-        )
+            if len(leaders) == 1:
+                alone[name] += led
+            else:
+                shared[name] += led
+    best = sorted(alone | shared, key=lambda name: (-len(alone[name] + shared[name]), -len(alone[name]), name))
+    named = best if len(best) == 2 else best[:1]  # noqa: PLR2004
+    for place, name in enumerate(named):
+        more = "more " if alone[name] else ""
+        ways = [f"leads on {_titles(board, alone[name])}"] * bool(alone[name])
+        many = f"{_number(len(shared[name]))} {more}of {_number(n)} benchmarks"
+        where = _titles(board, shared[name]) if len(shared[name]) == 1 else many
+        ways += [f"may be first on {where}"] * bool(shared[name])
         text.words("; " if place else "")
         text.names([name])
-        text.words(f" {_joined(ways)}" + (f" of {n} benchmarks" if not place else ""))
-    if len(best) > _NAMED:
-        text.words(f"; {_number(len(best) - _NAMED)} more may be on some")
-    ranges = sorted(model.ranks for model in board.overall if model.ranks and model.ranks[0] > 1)
-    overlap = [f"{low} to {high}" for low, high, many in _stretches(ranges) if many > 1]
-    text.words(
-        f"{_as_stated(board, [group for led in by_leaders.values() for group in led])}."
-        + (f" Overall, ranks {_joined(overlap)} overlap." if overlap else "")
-    )
+        text.words(f" {_joined(ways)}")
+    if others := best[len(named) :]:
+        text.words(f"; {_number(len(others))} others may be first on some")
+    text.words(f".{_as_stated(board, [group for led in by_leaders.values() for group in led])}")
     return text.parts
 
 
@@ -109,18 +116,12 @@ def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
         if any("judge replies" in (row.facts.get("stated") or "") for row in _ranked(board, group))
     ]
     where = "" if len(stated) == len(groups) else f" on {_titles(board, stated)}"
-    return f", by judges’ replies as stated{where}" if stated else ""
+    return f" The judge’s replies{where} are as submitters state them." if stated else ""
 
 
 def _may_be_first(board: Board, row: BoardEntry) -> bool:
     """Whether no other model of its table is better; where no pairs are compared, whether none has a higher value."""
     return board.noise[row.group].ranges.get(row.key, (board.ranks[row.key],))[0] == 1
-
-
-def _where(board: Board, led: Sequence[RankingGroup], groups: Sequence[RankingGroup]) -> str:
-    if len(led) < len(groups) or len(led) == 1:
-        return _titles(board, led)
-    return "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
 
 
 def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:
@@ -145,20 +146,8 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" ({low} to {high}{'' if pair.told else ', which may be noise'})"
+        interval = f" (95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
-
-
-def _stretches(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Ranges, sorted, joined where they overlap: first, last, how many."""
-    stretches: list[tuple[int, int, int]] = []
-    for best, worst in ranges:
-        if stretches and best <= stretches[-1][1]:
-            first, last, n = stretches.pop()
-            stretches.append((first, max(last, worst), n + 1))
-        else:
-            stretches.append((best, worst, 1))
-    return stretches
 
 
 def _title(board: Board, group: RankingGroup) -> str:

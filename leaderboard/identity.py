@@ -14,6 +14,7 @@ from typing import Any
 
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
 from reelbench.registry import about as abouts
+from reelbench.registry.errors import BLANK
 from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, About, JudgeRecord, Result
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -23,8 +24,6 @@ LONGEST = 200
 _OURS = "reelbench"
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
-# Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 # Scripts of names, each set of those that are written together; others have twins of Latin letters and digits.
 _SCRIPTS = ({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}, {"CYRILLIC"}, {"GREEK"})
@@ -50,6 +49,9 @@ def problems(result: Result) -> Iterator[str]:
         ("model.adapter", model.adapter),
         ("settings.frames", result.settings.frames),
         ("settings.label", result.settings.label),
+        ("settings.language", result.settings.language),
+        ("settings.candidates", result.settings.candidates),
+        ("settings.answering", result.settings.answering),
         ("settings.preset.name", result.settings.preset and result.settings.preset.name),
         ("settings.preset.about", result.settings.preset and result.settings.preset.about),
         ("judge.prompt", result.judge and result.judge.prompt),
@@ -110,6 +112,8 @@ def _id(field: str, name: str) -> Iterator[str]:
         return
     if any(part.strip(" .") == "" for part in name.split("/")):
         yield f"{field} is {name!r}, a part of which is empty or only dots"
+    if name.startswith("-"):  # its folder would be an option to whoever names all with *
+        yield f"{field} is {name!r}, which begins with a hyphen"
     if odd := next((c for c in name if not c.isascii() and unicodedata.category(c)[0] not in "LM"), None):
         yield f"{field} is {name!r}; {odd!r} (U+{ord(odd):04X}) passes for a sign of ASCII, write that"
     for letter, mark in pairwise(name):  # usual ones are one character with their letter
@@ -134,7 +138,7 @@ def _text(field: str, text: str) -> Iterator[str]:
 
 
 def _unseen(text: str) -> str | None:
-    return next((char for char in text if unicodedata.category(char) in _UNSEEN or _BLANK.match(char)), None)
+    return next((char for char in text if unicodedata.category(char) in _UNSEEN or BLANK.match(char)), None)
 
 
 def _script(word: str) -> str:
@@ -219,7 +223,7 @@ def model_folder(model: str) -> str:
 
 
 def stem(folder: str) -> str:
-    """Return what folders of names that differ in case alone have in common."""
+    """Return the key that folders of names that differ in case alone share."""
     return re.sub(r"-[0-9a-f]{8}$", "", folder).casefold()
 
 

@@ -139,7 +139,18 @@ def overall(
     rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
     for group, rows in tables.items():
         for key in rows if len(rows) > 1 else ():
-            rates[key][group] = _win_rate(key, rows, ranks, noise[group])
+            # A model's share of a table's others that it beats, those that it can't be told from counted half.
+            told_apart = noise[group]
+            ours, others = rows[key], [row for other, row in rows.items() if other != key]
+            run = any(row.stored is not None for row in rows.values())
+            points = 0
+            for other in others:
+                if run:
+                    pair = told_apart.pair(ours.key, other.key)
+                    points += 1 + (pair.told if pair else 0)
+                else:
+                    points += 1 + (ranks[ours.key] < ranks[other.key]) - (ranks[ours.key] > ranks[other.key])
+            rates[key][group] = Fraction(points, 2 * len(others))
     covered = Counter(key for rows in tables.values() for key in rows)
     scores = {key: sum(parts.values(), Fraction()) / len(parts) for key, parts in rates.items()}
     ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
@@ -164,20 +175,6 @@ def overall(
         models,
         key=lambda m: (m.rank is None, m.rank, -(m.win_rate or 0), m.key not in ran, -m.covered, str(m.key).lower()),
     )
-
-
-def _win_rate(key: ModelKey, rows: Mapping[ModelKey, BoardEntry], ranks: Mapping[str, int], noise: Noise) -> Fraction:
-    """A model's share of a table's others that it beats, those that it can't be told from counted half."""
-    ours, others = rows[key], [row for other, row in rows.items() if other != key]
-    run = any(row.stored is not None for row in rows.values())
-    points = 0
-    for other in others:
-        if run:
-            pair = noise.pair(ours.key, other.key)
-            points += 1 + (pair.told if pair else 0)
-        else:
-            points += 1 + (ranks[ours.key] < ranks[other.key]) - (ranks[ours.key] > ranks[other.key])
-    return Fraction(points, 2 * len(others))
 
 
 def _ranges(

@@ -83,9 +83,21 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         interval = None if level is None else comparison.interval_of(some, level)
         if a is not None and b is not None:
             pairs[pair] = PairedDifference(a - b, p, interval, one)
+    pilots = [
+        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.videos), a.lowest.videos)
+        for a, b in combinations(runs.values(), 2)
+        if a.ids == b.ids and a.lowest.videos > 1 and a.lowest.draws is not None and b.lowest.draws is not None
+        for draws in [a.lowest.draws - b.lowest.draws]
+    ]
+    smallest = None
+    if pilots:
+        error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
+        pilot = power.Pilot(error, videos, paired=True)
+        if error and power.not_promised(pilot, videos) is None:
+            smallest = power.smallest_difference(pilot, videos)
     return Noise(
         power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
-        _smallest(list(runs.values())),
+        smallest,
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),
     )
@@ -106,17 +118,3 @@ def _tests(
             return []
         runs = _run(spec, rows[0], shared), _run(spec, rows[1], shared)
     return comparison.tests_at_both_ends(*runs)
-
-
-def _smallest(runs: Sequence[AtBothEnds]) -> float | None:
-    pilots = [
-        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.videos), a.lowest.videos)
-        for a, b in combinations(runs, 2)
-        if a.ids == b.ids and a.lowest.videos > 1 and a.lowest.draws is not None and b.lowest.draws is not None
-        for draws in [a.lowest.draws - b.lowest.draws]
-    ]
-    if not pilots:
-        return None
-    error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
-    pilot = power.Pilot(error, videos, paired=True)
-    return power.smallest_difference(pilot, videos) if error and power.not_promised(pilot, videos) is None else None

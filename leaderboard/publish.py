@@ -332,7 +332,7 @@ class _Upload:
         if self.what != "results" or not self.options.create_pr:
             return
         offered = sorted(self.folder.rglob(CHECK_FILE))
-        me = self.repository.api.whoami()["name"] if offered and not self.options.dry_run else None
+        me = self.repository.account()["name"] if offered and not self.options.dry_run else None
         for path in offered:
             place = path.parent.relative_to(self.folder).as_posix()
             rest = [name for name in store.FILES if name != CHECK_FILE and path.with_name(name).is_file()]

@@ -64,7 +64,7 @@ class PullRequests:
         self._bringing = threading.Lock()
         self.dataset = dataset
         with self._repository.errors_in_one_line():
-            self._me = me or self._repository.api.whoami()["name"]
+            self._me = me or self._repository.account()["name"]
             if me is None and self._repository.head().commit is None:
                 raise InputError(
                     f"{self._repository.page}: not there, or private and not yours; name the results dataset"
@@ -91,7 +91,7 @@ class PullRequests:
         Raises:
             ReelbenchError: The Hub refused or broke off.
         """
-        table, offers = self._table(), list[Offer]()
+        table, offers = self._results_of_main(), list[Offer]()
         with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:
             arguments = ((self.dataset, self._me), number, table, Path(folder))
             try:
@@ -134,17 +134,7 @@ class PullRequests:
             and not event.hidden
             and event.content.startswith(submission_page.TITLE)
         ]
-        change = self._change(number)
-        if change is None:
-            return None
-        tell(Offer(change.commit, ours[-1].id if ours else None))
-        if ours and submission_page.commit_of(ours[-1].content) == change.commit:
-            return None
-        report = self._report(change, table, folder, details.author)
-        return submission_page.markdown(report, commit=change.commit)
-
-    def _change(self, number: int) -> Change | None:
-        """Compare what is offered with where it left `main`; None where it touches no results."""
+        # What is offered is compared with where it left `main`.
         with self._repository.errors_in_one_line():
             head = self._repository.head(f"refs/pr/{number}")
             mine = self._history(f"refs/pr/{number}")
@@ -165,32 +155,35 @@ class PullRequests:
         if sum(file.size or 0 for file in files.values()) > LARGEST:
             problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
             files = {}
-        return Change(str(head.commit), files, tuple(problems))
-
-    def _history(self, revision: str) -> list[str]:
-        commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
-        return [commit.commit_id for commit in commits]
-
-    def _report(self, change: Change, table: Path, offered: Path, author: str) -> Report:
+        change = Change(str(head.commit), files, tuple(problems))
+        tell(Offer(change.commit, ours[-1].id if ours else None))
+        if ours and submission_page.commit_of(ours[-1].content) == change.commit:
+            return None
+        author = details.author
         notes: list[str] = []
         is_of = partial(self._is_of, author)
-        _download(self.dataset, change.commit, change.files, offered)
-        folders = sorted({(offered / path).parent for path in change.files})
+        _download(self.dataset, change.commit, change.files, folder)
+        handed_in = sorted({(folder / path).parent for path in change.files})
         # In this process alone, which has bounds, and with which all that it began ends.
-        checked = store.check(*folders, workers=ALONE) if folders else []
+        checked = store.check(*handed_in, workers=ALONE) if handed_in else []
         try:
             results = submission.read(
                 checked,
                 table,
-                below=offered,
+                below=folder,
                 left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
                 is_of=is_of,
                 account=author,
             )
         except InputError as error:  # `main` itself: no fault of the submission's
             notes.append(f"not compared with the table, which can't be read: {error}")
-            results = submission.read(checked, below=offered, is_of=is_of, account=author)
-        return Report(results, change.problems, tuple(notes))
+            results = submission.read(checked, below=folder, is_of=is_of, account=author)
+        report = Report(results, change.problems, tuple(notes))
+        return submission_page.markdown(report, commit=change.commit)
+
+    def _history(self, revision: str) -> list[str]:
+        commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
+        return [commit.commit_id for commit in commits]
 
     def _is_of(self, author: str, organisation: str) -> bool:
         """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""
@@ -209,7 +202,7 @@ class PullRequests:
                 return True
         return False
 
-    def _table(self) -> Path:
+    def _results_of_main(self) -> Path:
         """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
 
         Looks of the commit before may still be going on: its folder stays until the one after it is here.

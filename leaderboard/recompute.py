@@ -6,13 +6,14 @@ the benchmark's data is on this machine, ids, targets, videos and labels are its
 the very questions they answer.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
+from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
@@ -75,7 +76,6 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     for file in (folder / result_files.RESULT_FILE, path, folder / calibration_file.FILE):
         if file.is_symlink():
             raise MismatchError(f"{file}: is a link; a result is taken with files of its own")
-    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SAMPLES_BYTES)
     result = result or result_files.read(folder)
     spec = _spec(folder, result)
     if not path.is_file():
@@ -91,7 +91,6 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     labels: dict[str, set[str]] = defaultdict(set)
     for sample in result_files.read_samples(folder):
         samples.append(sample)
-        bounds.hold(f"{path}: items", len(samples), bounds.ITEMS)
         for facet, of_item in sample.facets.items():
             labels[facet].update(of_item)
             bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
@@ -160,12 +159,11 @@ def _problems(
     stated = result.benchmark.scoring_sha256
     if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
         yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
-    twice = [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]
-    if twice:
-        yield f"{some('id', twice)} more than once in samples.jsonl"
         return
     if rows_here is not None:
         yield from against_data.problems(spec, result, samples, rows_here)
+        if len(samples) > len(rows_here):  # most are of no question: nothing is computed of them
+            return
     yield from replies.record_problems(spec, result.judge)
     of_items = list(items.problems())
     items.hold = not of_items
@@ -174,7 +172,7 @@ def _problems(
 
 
 def date_of(result: Result) -> datetime:
-    """Return when a result was made; a date without a zone is UTC. ValueError where it is not a date."""
+    """Return the moment at which a result was made; a date without a zone is UTC. ValueError where it is not a date."""
     date = datetime.fromisoformat(result.provenance.date)
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
@@ -218,7 +216,11 @@ class _Items:
         self._same_reader = rereading.is_current(result)
         self._from_tags = cognitive_profile.from_tags(spec)
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
-        self._offered = {name for sample in samples for name in sample.scores} - self._judged
+        self._offered = {
+            kind: {name for sample in samples if is_judged(sample) == kind for name in sample.scores}
+            - (self._judged if kind else set[str]())
+            for kind in (True, False)
+        }
 
     def problems(self) -> Iterator[str]:
         """Yield the contradictions, item by item."""
@@ -265,14 +267,15 @@ class _Items:
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
         yield from read
-        stated = {name: value for name, value in sample.scores.items() if name not in self._judged}
+        kind = is_judged(sample)
+        stated = {name: value for name, value in sample.scores.items() if not kind or name not in self._judged}
         if not self._same_reader:  # what another version read from the words is read again by the board
             again = READ_WHILE_SCORED & stated.keys() & expected.keys()
             if any(stated[name] != expected[name] for name in again):
                 self.stated.add("answers")
             stated |= {name: expected[name] for name in again}
         yield from differences.score_differences(where, stated, expected)
-        if answered and (lacking := sorted(self._offered - expected.keys())):
+        if answered and (lacking := sorted(self._offered[kind] - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from chosen
 
@@ -344,15 +347,15 @@ def _numbers(
         yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
     yield from mismatches
     yield from panel
-    yield from differences.breakdown_differences(result.breakdowns, breakdowns)
-    yield from _counts(spec, result, samples)
-
-
-def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> Iterator[str]:
+    for facet in sorted(result.breakdowns.keys() | breakdowns.keys()):
+        ours, theirs = breakdowns.get(facet, {}), result.breakdowns.get(facet, {})
+        for label in sorted(ours.keys() | theirs.keys()):
+            where = f"breakdowns.{facet}.{label}"
+            yield from differences.metric_differences(where, theirs.get(label, {}), ours.get(label, {}))
     media = media_record(samples)
     if result.media is not None and result.media != media:
-        stated, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
-        yield f"media is {stated}, the samples say {here}"
+        said, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
+        yield f"media is {said}, the samples say {here}"
     beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
     if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
         beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
@@ -362,9 +365,9 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
         beside["tags_without_question"] = untagged = 0
     counts = aggregation.count(samples, **beside, questions_without_tags=untagged)
     for name, value in counts:
-        stated = getattr(result.counts, name)
-        if stated != value:
-            yield f"counts.{name} is {stated}, the samples say {value}"
+        said = getattr(result.counts, name)
+        if said != value:
+            yield f"counts.{name} is {said}, the samples say {value}"
 
 
 def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:

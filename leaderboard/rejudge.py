@@ -11,12 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from reelbench.judges.verdicts import needs_no_judge
+from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import JudgeRecord
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -88,12 +87,33 @@ class Rejudge:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
         if rows_here is None:
             raise InputError(f"--rejudge: the questions of {spec.id} are not here; fetch or give its data")
-        judged = [s for s in verified.samples if s.state == "scored" and not needs_no_judge(s.text)]
+        marked = (s for s in verified.samples if s.state == "scored" and is_judged(s))
+        judged = [s for s in marked if not needs_no_judge(s.text)]
         draw = random.Random(f"{self.seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
         drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self.number, len(judged)))
         items = [sample.item(rows_here[sample.id]["question"], None) for sample in drawn]
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
-            judges = [self._as_asked(member, Path(folder)) for member in record.panel or [record]]
+            judges: list[JudgeOptions] = []
+            for member in record.panel or [record]:
+                prompts = member.prompt if member.prompt in ("reelbench", "official") else self.options.prompts
+                if Path(prompts).name != member.prompt:
+                    raise InputError(
+                        f"--rejudge: the judge was asked with {member.prompt!r}; give that file with --judge-prompts"
+                    )
+                judges.append(
+                    replace(
+                        self.options,
+                        model=member.requested,
+                        prompts=prompts,
+                        temperature="none" if member.temperature is None else member.temperature,
+                        extra=member.extra or {},
+                        votes=member.votes,
+                        vote_rule="majority" if member.vote_rule == "single" else member.vote_rule,
+                        others=(),
+                        # A cache of its own: replies that are kept already are what is in doubt.
+                        cache=Path(folder) / "judge.sqlite",
+                    )
+                )
             options = replace(judges[0], others=tuple(judges[1:]))
             run = judge_items(spec, items, options, on_note=self.note)
             verdicts = list(run)
@@ -113,23 +133,4 @@ class Rejudge:
             unscored=len(pairs) - len(both),
             calls=run.record.calls,
             cost_usd=run.record.cost_usd,
-        )
-
-    def _as_asked(self, record: JudgeRecord, folder: Path) -> "JudgeOptions":
-        prompts = record.prompt if record.prompt in ("reelbench", "official") else self.options.prompts
-        if Path(prompts).name != record.prompt:
-            raise InputError(
-                f"--rejudge: the judge was asked with {record.prompt!r}; give that file with --judge-prompts"
-            )
-        return replace(
-            self.options,
-            model=record.requested,
-            prompts=prompts,
-            temperature="none" if record.temperature is None else record.temperature,
-            extra=record.extra or {},
-            votes=record.votes,
-            vote_rule="majority" if record.vote_rule == "single" else record.vote_rule,
-            others=(),
-            # A cache of its own: replies that are kept already are what is in doubt.
-            cache=folder / "judge.sqlite",
         )

@@ -7,13 +7,14 @@ arrives, so a run that was cut short goes on where it ended.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.judge_run import judge_items, judge_of
+from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
@@ -27,7 +28,7 @@ from reelbench.llm.budget import Budget
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import UNANSWERED, Reason
-from reelbench.registry.records import Item, Sample
+from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.strata import Strata
 from reelbench.scoring import aggregation, result_files
@@ -45,11 +46,13 @@ class StoredAnswers:
         source: Of the results by other judges the one that the board took first: its answers are judged, and its words
             are the new one's. Whoever files the same answers later has no say.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
+        unanswered: Whether none of the questions drawn has an answer, so that nobody can score any.
     """
 
     spec: BenchmarkSpec
     source: StoredResult
     wanted: frozenset[str] = frozenset()
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,26 @@ class Rejudgement:
         """Find the answers; InputError where there are none."""
         if self.sample is not None and self.sample < 1:
             raise InputError(f"--sample: {self.sample} is not a number from 1 up")
-        self.answers = [
-            StoredAnswers(spec, others[0], self._wanted(spec, result_files.read_samples(others[0].folder), new))
-            for spec, others, new in self._by_answers()
-        ]
+        self.answers: list[StoredAnswers] = []
+        for spec, others, new in self._by_answers():
+            # The ids to be judged, all of them or the sample; none where the new judge has scored them all.
+            samples = list(result_files.read_samples(others[0].folder))
+            answered = {sample.id: sample.reason not in UNANSWERED for sample in samples if is_judged(sample)}
+            if self.per is not None:
+                drawn = self.per.draw(spec.id, {sample.id: sample.facets for sample in samples})
+            else:  # by hash: of every result on the same questions the sample is the same
+                by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
+                drawn = {by_hash[digest] for digest in sorted(by_hash)[: self.sample]}
+            final = set[str | None]() if self.options.retry_unread else {Reason.JUDGE_UNPARSABLE}
+            judged = {
+                sample.id
+                for sample in (result_files.read_samples(new.folder) if new else ())
+                if sample.state == "scored" or sample.reason in final
+            }
+            # What it has scored beside the sample stays in its result.
+            left = any(answered[name] for name in drawn - judged)
+            wanted = frozenset(drawn | judged) if left else frozenset[str]()
+            self.answers.append(StoredAnswers(spec, others[0], wanted, not any(answered[name] for name in drawn)))
         if not self.answers:
             raise InputError(f"{self.store}: no result in it was scored by another judge than {self.options.name}")
 
@@ -130,25 +149,6 @@ class Rejudgement:
             if others:
                 yield spec, others, new[-1] if new else None
 
-    def _wanted(self, spec: BenchmarkSpec, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
-        """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
-        samples = list(samples)
-        answered = {sample.id: sample.reason not in UNANSWERED for sample in samples}
-        if self.per is not None:
-            drawn = self.per.draw(spec.id, {sample.id: sample.facets for sample in samples})
-        else:  # by hash: of every result on the same questions the sample is the same
-            by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
-            drawn = {by_hash[digest] for digest in sorted(by_hash)[: self.sample]}
-        final = set[str | None]() if self.options.retry_unread else {Reason.JUDGE_UNPARSABLE}
-        judged = {
-            sample.id
-            for sample in (result_files.read_samples(new.folder) if new else ())
-            if sample.state == "scored" or sample.reason in final
-        }
-        # What it has scored beside the sample stays in its result.
-        left = any(answered[name] for name in drawn - judged)
-        return frozenset(drawn | judged) if left else frozenset()
-
     def _items(self, one: StoredAnswers) -> list[Item] | None:
         """Return the answers with their questions; what is not to be judged has a reason.
 
@@ -169,7 +169,9 @@ class Rejudgement:
             self.refused.append(str(error))
             return None
         return [
-            item if item.reason or item.id in one.wanted else item.model_copy(update={"reason": Reason.JUDGE_NOT_DRAWN})
+            item.model_copy(update={"reason": Reason.JUDGE_NOT_DRAWN})
+            if is_judged(item) and not item.reason and item.id not in one.wanted
+            else item
             for item in items
         ]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges.identity import single_judges
 from reelbench.judges.parsing import parse_score
-from reelbench.judges.verdicts import scores_of, takes_bare_integer
+from reelbench.judges.verdicts import is_judged, scores_of, takes_bare_integer
 from reelbench.leaderboard.differences import metric_differences, score_differences
 from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -99,6 +99,10 @@ class Replies:
         """Yield the item's judged scores that do not follow from its replies."""
         where = f"item {sample.id!r}"
         judge, record = self._judge, self._record
+        if judge is not None and not is_judged(sample):
+            if sample.judge_replies:
+                yield f"{where}: judged, though it has options"
+            return
         if judge is None or record is None:
             if sample.judge_replies or (judge and any(name in sample.scores for name in judge.criteria)):
                 yield f"{where}: judged, but result.json names no judge"

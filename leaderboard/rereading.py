@@ -7,6 +7,7 @@ what the same answers come to today; its folder stays as it is.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reelbench.judges.verdicts import is_judged
 from reelbench.registry.data.loading import imported
 from reelbench.registry.decoding import Answering
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -61,14 +62,14 @@ def read_today(
     for place, sample in enumerate(samples):
         if sample.prediction is None or sample.reason in UNANSWERED:
             continue
-        if spec.row_kind == "open":
+        if spec.row_kind == "open" or "text" in sample.target:
             parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
         else:
             parsed = dict(read_again(spec, result.settings, sample, (rows or {}).get(sample.id)))
             if parsed.keys() != (sample.parsed or {}).keys():
                 return None
         current = sample.model_copy(update={"parsed": parsed})
-        judged = {name: score for name, score in sample.scores.items() if name in criteria}
+        judged = {name: score for name, score in sample.scores.items() if name in criteria and is_judged(sample)}
         update: dict[str, Any] = {"flags": flags(current)}
         if judged and current.text != sample.text:
             judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}

@@ -26,63 +26,89 @@ from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import ReelbenchError, installing
+from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
+from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
 
-SHARED = ("elements", "shell", "plots")
-"""Scripts that stand in `registry/` for every page of ours."""
-SCRIPTS = (
-    *(*SHARED, "base", "table", "columns", "forest", "standings", "questions", "picture"),
-    *("charts", "benchmark", "model", "texts", "board"),
-)
-"""The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
+SHARED = ("elements", "shell", "marks", "plots")
+"""Scripts that stand in `pages/` for every page of ours."""
+SCRIPTS = {
+    "page.js": ("elements", "shell", "base", "start"),
+    "table.js": ("marks", "table", "columns", "forest", "standings", "benchmark", "board"),
+    "more.js": ("plots", "charts", "model", "texts", "questions", "picture"),
+}
+"""The page's scripts, each file's in order: for its head, its first screen, and what waits until that is there."""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
-ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
+ASSETS = ("index.html", "board.css", *SCRIPTS)
 _HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7
+_PICTURE = "link.png"
 _FIRST = 10
 """Models of the table without scripts."""
 
 
 def build(
-    store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+    store: Path,
+    out: Path,
+    *,
+    published: bool = True,
+    workers: Workers = ALONE,
+    common: Sequence[str] = (),
+    url: str | None = None,
 ) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
 
-    For `common` see `common_videos.on_common_videos`.
+    For `common` see `common_videos.on_common_videos`; `url` is where it will be served, for a posted link's
+    picture.
+
+    Raises:
+        InputError: An address without http:// or https://.
     """
+    if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
+        raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
     board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
     with replaced(out) as aside:
-        write(board, aside, workers)
+        write(board, aside, workers, url=url)
     return board
 
 
 def write(
-    board: Board, out: Path, workers: Workers = ALONE, *, private: bool = True, dataset: str | None = None
+    board: Board,
+    out: Path,
+    workers: Workers = ALONE,
+    *,
+    private: bool = True,
+    dataset: str | None = None,
+    url: str | None = None,
 ) -> None:
     """Write the site's files to an empty folder.
 
     Samples of data without a licence are withheld unless it is `private`, which is seen by the user's own people alone.
     `dataset` is the results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
+    With the address `url` a posted link has a picture: others load it from there.
     """
     shown = document(board) | ({"dataset": dataset} if dataset else {})
     said = escape("".join(shown["headline"]))
     for name in ASSETS:
         text = _lean(name, _asset(name))
         if name == "index.html":
-            text = text.replace("<!-- META -->", _meta(board, said)).replace("<!-- PLAIN -->", _plain(board, said))
+            text = text.replace("<!-- META -->", _meta(board, said, url)).replace("<!-- PLAIN -->", _plain(board, said))
         _write(out / name, text)
+    if url is not None:
+        from reelbench.leaderboard import link_picture
+
+        link_picture.write(board, out / _PICTURE, shown["headline"])
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
@@ -90,16 +116,13 @@ def write(
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{file_name(group.id)}"
         _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n")
-    if workers.alone(len(board.entries)):
-        for entry in board.entries:
-            _write_run(data, private, (board.specs[entry.group.benchmark], entry))
-    else:
-        runs = []
-        for entry in board.entries:  # the data's rows are nothing that a worker needs
-            stored = entry.stored and replace(entry.stored, rows=None)
-            runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
-        for _ in workers.map(partial(_write_run, data.absolute(), private), runs):
-            pass
+    runs = list[tuple[BenchmarkSpec, BoardEntry]]()
+    for entry in board.entries:  # the data's rows are nothing that a worker needs
+        stored = entry.stored and replace(entry.stored, rows=None)
+        runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
+    alone = workers.alone(sum(entry.stored is not None for entry in board.entries))  # a published row costs nothing
+    for _ in (map if alone else workers.map)(partial(_write_run, data.absolute(), private), runs):
+        pass
     downloads = out / "downloads"
     downloads.mkdir()
     for name in board.specs:
@@ -109,12 +132,20 @@ def write(
     (out / ".nojekyll").write_text("", encoding="utf-8")  # GitHub Pages then serves every file as it is
 
 
-def _meta(board: Board, said: str) -> str:
+def _meta(board: Board, said: str, url: str | None) -> str:
     """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
     titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
     title = escape(f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard")
+    tags: list[str] = []
+    if url is not None:
+        picture = f"{url.partition('#')[0].removesuffix('index.html').rstrip('/')}/{_PICTURE}"
+        tags = [
+            f'<meta property="og:{name}" content="{escape(of)}">' for name, of in (("url", url), ("image", picture))
+        ]
+        tags += ['<meta name="twitter:card" content="summary_large_image">']
     return "\n".join(
         [
+            *tags,
             f"<title>{title}</title>",
             f'<meta name="description" content="{said}">',
             f'<meta property="og:title" content="{title}">',
@@ -147,21 +178,22 @@ def _plain(board: Board, said: str) -> str:
 
 
 def _asset(name: str) -> str:
-    if name.removesuffix(".js") in SHARED:
-        return page_asset(name)
+    if name in SCRIPTS:
+        rooms = {script: "pages" if script in SHARED else "leaderboard.assets" for script in SCRIPTS[name]}
+        scripts = [page_asset(f"{script}.js", room) for script, room in rooms.items()]
+        return "".join([*scripts, f'REELBENCH_LOADED("{name}");\n'])
     text = page_asset(name, "leaderboard.assets")
-    scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
     head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
     if name == "board.css":
         return page_asset("palette.css") + page_asset("shell.css") + text
-    return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- HEAD -->", head)
+    return text.replace("<!-- HEAD -->", head)
 
 
 def _lean(name: str, text: str) -> str:
-    """Return a page's file without what is for who reads its source: indents, comments, breaks, the spaces of CSS."""
+    """Return a page's file without what is for who reads its source: indents, comments, breaks, spaces."""
     text = re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$", "", text, flags=re.MULTILINE)
     if name.endswith(".js"):
-        return re.sub(r"(?<=[,;{(\[])\n|\n(?=[})\]])", "", text)
+        return re.sub(r"(?<=[,;{(\[])\n|\n(?=[})\]])| (=>|[=!]==|&&|\|\||\?\?) ", lambda found: found[1] or "", text)
     if name != "board.css":
         return text
     return re.sub(r"\s*([{};,]) +|: +|\n+", lambda found: found[1] or found[0].strip(), text)
@@ -179,6 +211,21 @@ def document(board: Board) -> dict[str, Any]:
     """Return the page's data: declarations (units, columns, benchmarks), groups, rows, the overall table."""
     numbers = {group: number for number, group in enumerate(g for groups in board.groups.values() for g in groups)}
     places = {entry.key: number for number, entry in enumerate(board.entries)}
+    rows = []
+    for entry in board.entries:
+        spec = board.specs[entry.group.benchmark]
+        row = {
+            "id": file_name(entry.key),
+            "group": numbers[entry.group],
+            **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
+            "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
+            "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
+            "links": entry.about.links,
+            "n": frame_count(entry.frames),
+            "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
+        }
+        short = {name: _short(value) if isinstance(value, float) else value for name, value in row.items()}
+        rows.append({name: value for name, value in short.items() if value not in (None, "")})
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
@@ -192,7 +239,7 @@ def document(board: Board) -> dict[str, Any]:
         ],
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
-        "rows": [_row(board, entry, numbers[entry.group]) for entry in board.entries],
+        "rows": rows,
         "overall": [
             {
                 "model": model.key[0],
@@ -220,6 +267,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
         {
             "id": group.id,
             "label": group.label,
+            "setting": group.setting,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
@@ -271,6 +319,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
+        "parity": parity(spec),
         "paper": spec.paper.url if spec.paper else "",
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
@@ -295,22 +344,6 @@ def _metric(metric: Metric) -> dict[str, Any]:
     return stated | {"parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
 
 
-def _row(board: Board, entry: BoardEntry, group: int) -> dict[str, Any]:
-    spec = board.specs[entry.group.benchmark]
-    row = {
-        "id": file_name(entry.key),
-        "group": group,
-        **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
-        "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
-        "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
-        "links": entry.about.links,
-        "n": frame_count(entry.frames),
-        "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
-    }
-    short = {name: _short(value) if isinstance(value, float) else value for name, value in row.items()}
-    return {name: value for name, value in short.items() if value not in (None, "")}
-
-
 def value_and_ends(found: MetricValue | None) -> list[float] | None:
     """[value] or [value, low, high], to seven digits: what is shown, not the record."""
     if found is None or found.value is None:
@@ -319,10 +352,14 @@ def value_and_ends(found: MetricValue | None) -> list[float] | None:
 
 
 def breakdowns(found: Breakdowns) -> dict[str, Any]:
-    """Return facet -> label -> metric -> [value] or [value, low, high]; what has no value is left out."""
+    """Return facet -> label -> metric -> [value] or [value, low, high], and "#", the most items that one rests on.
+
+    What has no value is left out.
+    """
     return {
         facet: {
             label: {metric: value_and_ends(value) for metric, value in metrics.items() if value.value is not None}
+            | ({"#": n} if (n := max((value.n or 0 for value in metrics.values()), default=0)) else {})
             for label, metrics in labels.items()
         }
         for facet, labels in found.items()

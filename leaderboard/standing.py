@@ -12,9 +12,9 @@ from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
-from reelbench.registry.spec import BenchmarkSpec, Metric
+from reelbench.registry.spec import Metric
 from reelbench.scoring import aggregation, result_files, runs
-from reelbench.scoring.value_bounds import MOST_UNSCORED, is_left_out, value_bounds
+from reelbench.scoring.value_bounds import is_few, is_left_out, value_bounds
 from reelbench.scoring.videos import videos_asked, videos_had
 
 
@@ -104,10 +104,21 @@ def standing(stored: StoredResult) -> Standing:
     left_out = sum(map(is_left_out, samples))
     if left_out and not stored.check.partial and shown.metrics:
         items = sum(sample.reason not in EXCUSED for sample in samples)
-        if left_out > MOST_UNSCORED * items:
+        if not is_few(left_out, items):
             why.append(f"{left_out} of {items} items unscored")
         else:
-            shown = _bounded(spec, samples, shown, left_out)
+            # Lower bounds in place of the values.
+            bounded = dict(shown.metrics)
+            lowest = None
+            for metric in spec.metrics:
+                stated = bounded.get(metric.name)
+                bounds = value_bounds(spec, metric, samples) if stated and stated.value is not None else None
+                if stated is None or bounds is None:
+                    continue
+                bounded[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
+                if metric == spec.primary:
+                    lowest = bounds.lower
+            shown = replace(shown, metrics=bounded, unscored=left_out, lowest=lowest)
     media = None
     if missing := sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING):
         # Two runs that lack the same items share a table.
@@ -119,23 +130,8 @@ def standing(stored: StoredResult) -> Standing:
     )
 
 
-def _bounded(spec: BenchmarkSpec, samples: Sequence[Sample], shown: Standing, left_out: int) -> Standing:
-    """Return lower bounds in place of the values."""
-    metrics = dict(shown.metrics)
-    lowest = None
-    for metric in spec.metrics:
-        stated = metrics.get(metric.name)
-        bounds = value_bounds(spec, metric, samples) if stated and stated.value is not None else None
-        if stated is None or bounds is None:
-            continue
-        metrics[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
-        if metric == spec.primary:
-            lowest = bounds.lower
-    return replace(shown, metrics=metrics, unscored=left_out, lowest=lowest)
-
-
 def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str | None:
-    """Return what a row's value, its interval and its items are where a few have no score; None where all have."""
+    """Return the note on a row's value, interval and items where a few have no score; None where all have."""
     bound, stated = shown.metrics.get(metric.name), stored.result.metrics.get(metric.name)
     if shown.lowest is None or bound is None or stated is None or stated.value is None:
         return None

@@ -151,7 +151,39 @@ def add(
     """
     given = [_read_given(folder) for folder in result_files.folders(path)]
     filing = filing or Filing()
-    not_filed = _judged_elsewhere(given) | ({} if filing.as_maintainer else _of_others(given, store, filing.account))
+    # The results without a judge whose same answers another folder has judged: only that one is filed.
+    unjudged: dict[str, list[Path]] = defaultdict(list)
+    judged: dict[str, Path] = {}
+    for folder, result in given if len(given) > 1 else ():
+        spec = known_spec(result) if result else None
+        if result is None or spec is None or spec.judge is None:
+            continue
+        if result.judge is None:
+            unjudged[answers_key(result)].append(folder)
+        else:
+            judged[answers_key(result)] = folder
+    of_others: dict[Path, Added] = {}
+    if not filing.as_maintainer:
+        # The results of models that another account filed first: only that one and the maintainers file more.
+        owners = trust.owners(store, {result.model.id for _, result in given if result is not None})
+        for folder, result in given:
+            owner = owners.get(result.model.id) if result is not None else None
+            if (
+                result is None
+                or owner is None
+                or owner.is_of(filing.account)
+                or _same_bytes(folder, result, store) is not None
+            ):
+                continue
+            why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
+            of_others[folder] = Added(folder, "refused", why=why, result=result)
+    not_filed = {
+        folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
+        for answers, folders in unjudged.items()
+        if answers in judged
+        for folder in folders
+        if _predictions(folder) == _predictions(judged[answers])
+    } | of_others
     left = [each for each in given if each.folder not in not_filed]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing))
     done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
@@ -171,40 +203,6 @@ def _read_given(folder: Path) -> _Given:
         return _Given(folder, result_files.read(folder))
     except Exception:  # noqa: BLE001 - said when it is its turn
         return _Given(folder, None)
-
-
-def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
-    """Return the results without a judge whose same answers another folder has judged: only that one is filed."""
-    unjudged: dict[str, list[Path]] = defaultdict(list)
-    judged: dict[str, Path] = {}
-    for folder, result in given if len(given) > 1 else ():
-        spec = known_spec(result) if result else None
-        if result is None or spec is None or spec.judge is None:
-            continue
-        if result.judge is None:
-            unjudged[answers_key(result)].append(folder)
-        else:
-            judged[answers_key(result)] = folder
-    return {
-        folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
-        for answers, folders in unjudged.items()
-        if answers in judged
-        for folder in folders
-        if _predictions(folder) == _predictions(judged[answers])
-    }
-
-
-def _of_others(given: Sequence[_Given], store: Path, account: str | None) -> dict[Path, Added]:
-    """Return the results of models that another account filed first: only that one and the maintainers file more."""
-    owners = trust.owners(store, {result.model.id for _, result in given if result is not None})
-    refused: dict[Path, Added] = {}
-    for folder, result in given:
-        owner = owners.get(result.model.id) if result is not None else None
-        if result is None or owner is None or owner.is_of(account) or _same_bytes(folder, result, store) is not None:
-            continue
-        why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
-        refused[folder] = Added(folder, "refused", why=why, result=result)
-    return refused
 
 
 def _predictions(folder: Path) -> dict[str, Any] | None:

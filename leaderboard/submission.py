@@ -188,7 +188,7 @@ class _Tables:
             self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
 
     def refuses(self, added: Added, result: Result) -> str | None:
-        """Return why a result isn't its submitter's to hand in, as far as the store and who that is are known."""
+        """Return the reason against a submitter's handing a result in, as far as store and submitter are known."""
         if self._path is None:
             return None
         if (added.source / CHECK_FILE).is_file():
@@ -229,7 +229,7 @@ def _submission_or_refused(added: Added, tables: _Tables, is_of: Callable[[str],
 def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
     result = added.result
     spec = known_spec(result) if result else None
-    metrics = _both(spec, result, added.metrics) if spec and result else {}
+    metrics = _stated_and_recomputed(spec, result, added.metrics) if spec and result else {}
     owner = identity.reserved(spec, result) if spec and result else None
     why = tables.refuses(added, result) if result and added.check else None
     if owner is not None and is_of is not None and not is_of(owner):
@@ -252,7 +252,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         key=entry.key,
         table=f"{spec.title}, {entry.group.label}",
         differs=entry.group.differs,
-        metrics=metrics if is_current(result) else _both(spec, result, entry.metrics),
+        metrics=metrics if is_current(result) else _stated_and_recomputed(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
         near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
         missing=(
@@ -263,7 +263,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     )
 
 
-def _both(
+def _stated_and_recomputed(
     spec: BenchmarkSpec, result: Result, again: Metrics | None
 ) -> dict[str, tuple[MetricValue | None, MetricValue | None]]:
     again = again or {}

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from reelbench.leaderboard.submission import Near, Report, SubmittedResult
+from reelbench.leaderboard.submission import Report, SubmittedResult
 from reelbench.pages.markdown import table
-from reelbench.registry.errors import printable
+from reelbench.registry.errors import cut_in_the_middle, printable
 from reelbench.registry.spec import Metric
+from reelbench.registry.text_tables import p_value
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
@@ -25,7 +26,6 @@ _COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
 _NAME, _REASON = 80, 1000
 """Characters shown of a stranger's name, and of why a result is refused."""
 _LISTED = 20
-_P = 0.001
 
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
 _PLACES = {"replaced": "which it replaces", "best": "best of the table", "above": "next above", "below": "next below"}
@@ -62,13 +62,9 @@ def commit_of(text: str) -> str | None:
 
 def verbatim(text: str, longest: int = _NAME) -> str:
     """Return a stranger's text as a code span of one line, its middle left out where it is longer."""
-    text = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
-    if len(text) > longest:
-        text = f"{text[: longest // 2]} … {text[-longest // 2 :]}"
-    # A span ends at as many backticks as it began with.
-    fence = "`"
-    while fence in text:
-        fence += "`"
+    line = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
+    text = cut_in_the_middle(line, longest)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))  # a span ends at as many as it began with
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text or ' '}{fence}"
 
 
@@ -114,7 +110,19 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
     if submission.near and spec is not None:
         metric = spec.primary
         heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
-        yield table(heads, [_row(metric, row) for row in submission.near])
+        rows = []
+        for row in submission.near:
+            paired = row.paired
+            if paired is None:
+                cells = ("no question in common", "", "", "0", "0")
+            else:
+                p = p_value(paired.p, 3)
+                difference = f"{paired.difference:+.{metric.in_unit.long_digits}f}"
+                cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
+            rows.append(
+                (verbatim(row.model), _PLACES[row.place], f"{row.value:.{metric.in_unit.long_digits}f}", *cells)
+            )
+        yield table(heads, rows)
     replaced = [
         f"it takes the place of {verbatim(row.key, 4 * _NAME)}: the dataset's history tells whose that was"
         for row in submission.near
@@ -122,17 +130,6 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
     ]
     if known := [*replaced, *submission.missing]:
         yield "\n".join(["To know:", "", *(f"- {line}" for line in known)])
-
-
-def _row(metric: Metric, row: Near) -> tuple[str, ...]:
-    paired = row.paired
-    if paired is None:
-        cells = ("no question in common", "", "", "0", "0")
-    else:
-        p = "" if paired.p is None else "< 0.001" if paired.p < _P else f"{paired.p:.3f}"
-        difference = f"{paired.difference:+.{metric.in_unit.long_digits}f}"
-        cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
-    return verbatim(row.model), _PLACES[row.place], f"{row.value:.{metric.in_unit.long_digits}f}", *cells
 
 
 def _interval(metric: Metric, ci95: tuple[float, float] | None) -> str:

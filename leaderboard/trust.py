@@ -37,11 +37,20 @@ class BoardSettings(Record):
     benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
 
     def believed(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
-        """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row."""
+        """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row.
+
+        None of them states a newer version than is known: the newest is a benchmark's main table.
+        """
         of = list(results)
-        rules = {spec.id: None if spec.package else scoring_sha256(spec) for spec in discovery.specs().values()}
-        rules |= {one.id: one.scoring_sha256 for key, one in of if self.benchmarks.get(one.id) == key}
-        return {key for key, one in of if one.id in rules and rules[one.id] in (None, one.scoring_sha256)}
+        specs = {spec.id: spec for spec in discovery.specs().values()}
+        known = {name: (None if spec.package else scoring_sha256(spec), spec.version) for name, spec in specs.items()}
+        known |= {one.id: (one.scoring_sha256, one.version) for key, one in of if self.benchmarks.get(one.id) == key}
+
+        def is_known(one: BenchmarkRecord) -> bool:
+            scoring, version = known.get(one.id, ("", 0))
+            return one.version <= version and scoring in (None, one.scoring_sha256)
+
+        return {key for key, one in of if is_known(one)}
 
     def names(self, judge: JudgeRecord) -> bool:
         """Whether it names a judge, or each of a panel."""
@@ -51,7 +60,7 @@ class BoardSettings(Record):
 
 
 def read(store: Path) -> BoardSettings | None:
-    """Return what a store's maintainers say; None where they say nothing, and any table may stand for its benchmark.
+    """Return a store's settings by its maintainers; None where there are none: any table may stand for its benchmark.
 
     Raises:
         InputError: The file is not as it should be.
@@ -102,7 +111,11 @@ class Filing:
 
     def marked(self, folder: Path, check: Check, there: Check | None) -> Check:
         """Return a new check with whose it is; `there` is the check of the result of that key in the store."""
-        said = read_said(folder) if self.as_maintainer else None
+        said = None  # the check beside the result, where it is one of these very files
+        if self.as_maintainer and (folder / CHECK_FILE).is_file():
+            said = checks.read_check(folder / CHECK_FILE)
+            here = tuple(sha256_of(folder / name) for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE))
+            said = said if here == (said.result_sha256, said.samples_sha256) else None
         account = said.account if said is not None else self.account
         judged = self.judged or (said is not None and said.judged)
         taken, rejudged = (said and said.taken) or self.at, check.rejudged or (said and said.rejudged)
@@ -115,7 +128,7 @@ class Filing:
 
 
 def misstated(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
-    """Return what the check that a submitter hands in says wrongly of when and by whom it was taken, or None.
+    """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
 
     `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands
     it in, where that is known.
@@ -127,15 +140,6 @@ def misstated(said: Check, there: Check | None, newest: datetime | None, account
     if account is not None and not same_account(said.account, account):
         return f"{CHECK_FILE}: account is {said.account!s:.60}, and {account} hands it in; `add --account {account}`"
     return None
-
-
-def read_said(folder: Path) -> Check | None:
-    """Return the check beside a result, where it is one of these very files."""
-    if not (folder / CHECK_FILE).is_file():
-        return None
-    said, files = checks.read_check(folder / CHECK_FILE), (result_files.RESULT_FILE, result_files.SAMPLES_FILE)
-    here = tuple(sha256_of(folder / name) for name in files)
-    return said if here == (said.result_sha256, said.samples_sha256) else None
 
 
 def owners(store: Path, models: Collection[str]) -> dict[str, Owner]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from reelbench.leaderboard.pull_request import PullRequests
-from reelbench.registry import bounded
+from reelbench.registry import bounded, discovery
 from reelbench.registry.bounded import Bounds
 from reelbench.registry.errors import ReelbenchError, cut_in_the_middle, first_line, printable
 
@@ -42,7 +42,7 @@ class Payload(BaseModel):
     scope: str = Field(validation_alias=AliasPath("event", "scope"))
     kind: str = Field(validation_alias=AliasPath("repo", "type"))
     repository: str = Field(validation_alias=AliasPath("repo", "name"))
-    number: int = Field(default=0, validation_alias=AliasPath("discussion", "num"))
+    number: int = Field(default=0, ge=0, lt=10**9, validation_alias=AliasPath("discussion", "num"))
     is_pull_request: bool = Field(default=False, validation_alias=AliasPath("discussion", "isPullRequest"))
     refs: list[dict[str, str | None]] = Field(default=[], validation_alias="updatedRefs")
 
@@ -196,7 +196,8 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
     """Serve until stopped; port 0 takes a free one, which `note` is told."""
     from aiohttp import web
 
-    bounded.prepare("reelbench.leaderboard.pull_request", "huggingface_hub.hf_api")
+    ours = ("reelbench.leaderboard.pull_request", "reelbench.scoring.answers.scored", *discovery.packages())
+    bounded.prepare(*ours, "huggingface_hub.hf_api", "huggingface_hub.file_download", "h11", "numpy.random")
     if not bounded.MEMORY_IS_BOUNDED:
         note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")
 

@@ -1,15 +1,15 @@
 """What the user asks of a language model: which, where, how many calls at once, and at what cost at most."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
+from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
+from reelbench.llm.served import LOCAL, PROVIDERS
 from reelbench.registry import bounds, settings
-from reelbench.registry.credentials import refuse_secrets
+from reelbench.registry.credentials import refuse_secrets, without
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
@@ -23,15 +23,11 @@ THINKING_TOKENS = 32_768
 SHORTEST_SECRET = 12
 """Characters of the shortest key that is looked for in texts: a shorter one is part of common words."""
 
-LOCAL = "hf:"
-"""How the name of a model begins that is loaded in this process, in the place of a server's."""
-
-
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _COMPLETION_LIMITED = ("o1", "o3", "o4", "gpt-5")  # in a model's name: OpenAI's that refuse `max_tokens`
 
+_HALF = 16  # characters of a part of a key that no other text has
 _ASKED_AT = "/chat/completions"
-_SERVED = re.compile(r"(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +39,8 @@ class AskOptions:
         url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's `api-version`) is
             sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
+        key_from: Variable that the key is of, to be named to the user.
+        provider: Name of the provider that is asked, in `served.PROVIDERS`; None where a server was named.
         concurrency: Maximum concurrent calls; fewer while the server answers 429.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …); part of the key.
         max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or none.
@@ -76,6 +74,8 @@ class AskOptions:
     model: str
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
+    key_from: str | None = None
+    provider: str | None = None
     concurrency: int = CONCURRENCY
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     max_tokens: int | None = None
@@ -101,6 +101,8 @@ class AskOptions:
     """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """What must never be shown: the key, and what else the URL's query holds."""
+    halves: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Either half of what is long among them: a server may repeat a part."""
 
     def __post_init__(self) -> None:
         option = self.option
@@ -115,9 +117,12 @@ class AskOptions:
         )
         secrets = tuple(secret for secret in (self.api_key or "", *values) if len(secret) >= SHORTEST_SECRET)
         object.__setattr__(self, "secrets", secrets)
+        halves = (half for whole in secrets for half in (whole[: len(whole) // 2], whole[len(whole) // 2 :]))
+        object.__setattr__(self, "halves", tuple(half for half in halves if len(half) >= _HALF))
         refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
             raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
+        self.check_taken("batch", self.batch)
         for name in ("concurrency", "tries", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -158,6 +163,25 @@ class AskOptions:
             raise InputError(f"{where}: leave {_ASKED_AT} out of the URL; it is added to it")
         return host
 
+    def check_taken(self, what: str, wanted: bool | int | None = True) -> None:
+        """Raise InputError where a provider doesn't take what is wanted: `batch`, `video`, or so many `images`.
+
+        `whole videos` are those of which the server chooses the frames; who takes a video of ours takes these too.
+        """
+        if self.provider is None or not wanted:
+            return
+        provider = PROVIDERS[self.provider]
+        most = provider.most_images if what == "images" else None
+        taken = {*provider.takes, *(["whole videos"] if "video" in provider.takes else [])}
+        if what not in taken or (most is not None and wanted > most):
+            can = f"at most {most} pictures a request" if most else " and ".join(provider.takes) or "words alone"
+            asked = {"batch": "a batch", "video": "a clip of chosen frames"}.get(what, what)
+            asked = f"{wanted} pictures" if most else asked
+            raise InputError(
+                f"{self.option} {self.provider}/{self.model}: {provider.title} takes {can}, and not {asked} "
+                f"({provider.media or provider.source}); with {self.option}-url nothing is assumed of a server"
+            )
+
     def cost_usd(
         self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
     ) -> float | None:
@@ -191,22 +215,15 @@ class AskOptions:
 
         For error lines, logs and records; a reply is never edited.
         """
-        for secret in self.secrets:
-            text = text.replace(secret, "[key]")
-        return text
+        text = without(text, self.secrets, "[key]")
+        return " ".join("[key]" if any(half in word for half in self.halves) else word for word in text.split(" "))
 
 
 def cache_place() -> Path | str:
     """Return the default place of replies: a file, or a database's address."""
-    return settings.CACHE.get() or home() / "judge.sqlite"
+    return settings.CACHE.get() or home() / CACHE_FILE
 
 
 def takes_completion_limit(model: str) -> bool:
     """Whether a model takes `max_completion_tokens` and no temperature, by its name, as lmms-eval tells it."""
     return any(part in model for part in _COMPLETION_LIMITED)
-
-
-def model_and_url(text: str) -> tuple[str, str | None]:
-    """Split `MODEL[@URL]` into the model, and the server of its own or None."""
-    match = _SERVED.fullmatch(text)
-    return (match["model"], match["url"]) if match else (text, None)

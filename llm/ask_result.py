@@ -69,7 +69,7 @@ class AskResult(Generic[T]):
 
 
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
-    """Return what befell a reply: the limit on tokens cut it off, or the server's content filter refused it.
+    """Return the mishap of a reply: the limit on tokens cut it off, or the server's content filter refused it.
 
     None where the model ended it, and where the server does not say. A reply that was cut off may still hold a readable
     answer.

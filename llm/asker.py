@@ -12,6 +12,7 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self
 
@@ -36,16 +37,17 @@ from reelbench.llm.budget import Budget, Tally, shown_dates
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
-from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
+from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import Claimed, Limit
 from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, visible
 
 _SHORT_REPLY = 64  # tokens
+_LONGEST_FACT = 200
 _SAYS = ("id", "root", "owned_by", "max_model_len")  # of what a list of models says of one
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
@@ -74,7 +76,16 @@ class RetryCursor(Generic[T]):
         again: Again | None = None,
         outdated: Outdated | None = None,
     ) -> None:
-        """Read what the cache has; the arguments are those of `Asker.cursor`."""
+        """Read what the cache has; nothing is sent or counted.
+
+        Args:
+            asker: Who is to ask what the cache does not have.
+            messages: The question.
+            read: What a reply's text says.
+            vote: Number of the reply among several wanted for one question.
+            again: Makes the messages of the next attempt; by default the same are sent again.
+            outdated: Says of a reply in the cache that it is passed over; by default as the options say.
+        """
         self._asker = asker
         self._read = read
         self._vote = vote
@@ -133,7 +144,7 @@ class RetryCursor(Generic[T]):
 
 
 class Asker:
-    """Asks one language model. `cursor` may be called from any thread; `ask` belongs to one event loop.
+    """Asks one language model. A `RetryCursor` may be made in any thread; `ask` belongs to one event loop.
 
     aiohttp is imported by the first reply that is not in the cache.
     """
@@ -191,28 +202,14 @@ class Asker:
         self._collected = False
         self._last_good = 0.0
         self._rejected = 0
+        self._who_said = False
+
+    @property
+    def in_flight(self) -> int:
+        """How many replies are being fetched."""
+        return len(self._tasks)
 
     # --- the outside -------------------------------------------------------------------------------------------------
-
-    def cursor(
-        self,
-        messages: Sequence[Message],
-        read: Read[T],
-        *,
-        vote: int = 0,
-        again: Again | None = None,
-        outdated: Outdated | None = None,
-    ) -> RetryCursor[T]:
-        """Return a question's place after the attempts that the cache has; nothing is sent or counted.
-
-        Args:
-            messages: The question.
-            read: What a reply's text says.
-            vote: Number of the reply among several wanted for one question.
-            again: Makes the messages of the next attempt; by default the same are sent again.
-            outdated: Says of a reply in the cache that it is passed over; by default as the options say.
-        """
-        return RetryCursor(self, messages, read, vote=vote, again=again, outdated=outdated)
 
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
@@ -230,13 +227,15 @@ class Asker:
         again: Again | None = None,
         outdated: Outdated | None = None,
     ) -> AskResult[T]:
-        """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are those of `cursor`.
+        """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are a `RetryCursor`'s.
 
         Raises:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
         async with self._followed:
-            cursor = await self.cache.aside(self.cursor, messages, read, vote=vote, again=again, outdated=outdated)
+            cursor = await self.cache.aside(
+                RetryCursor[T], self, messages, read, vote=vote, again=again, outdated=outdated
+            )
             return await self.finish(cursor)
 
     async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
@@ -279,6 +278,9 @@ class Asker:
         """Tell the user one line, without the key."""
         line = self.options.redact(line)
         self.notes.append(line)
+        self._say(line)
+
+    def _say(self, line: str) -> None:
         if self._on_note is None:
             _log.warning("%s", line)
         else:
@@ -325,7 +327,7 @@ class Asker:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._batches = Batches(self.options, self.cache, self.note)
+        self._batches = Batches(self.options, self.cache, self.note, self._tell)
         if self.options.batch:
             await self._collect()
         return self
@@ -366,14 +368,21 @@ class Asker:
         client = self._client or open_client(self.options)
         try:
             listed = await client.models()
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
         finally:
             if client is not self._client:
                 await client.close()
         one = [model for model in listed if model.get("id") == self.options.model]
         # What a server makes anew at each request (created, permission) says nothing of the weights.
-        return {name: one[0][name] for name in _SAYS if one[0].get(name) is not None} if len(one) == 1 else None
+        if len(one) != 1:
+            return None
+        stated = ((name, one[0].get(name)) for name in _SAYS)
+        return {
+            name: self.options.redact(visible(value))[:_LONGEST_FACT] if isinstance(value, str) else value
+            for name, value in stated
+            if isinstance(value, str) or (type(value) is int and abs(value) < 2**53)
+        }
 
     async def again(self, messages: Sequence[Message]) -> Reply | None:
         """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
@@ -383,7 +392,7 @@ class Asker:
                 return None
             call.cost, call.counts = estimate, True
             try:
-                return await self._ready().ask(messages, self.sampling)
+                return await self._send(messages)
             except (NotServedError, RejectedError, TransientError) as error:
                 self.note(str(error))
                 return None
@@ -393,8 +402,12 @@ class Asker:
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
         """Get a reply into the cache -> None, or the reason why there is none."""
         claimed = False
+        # Pictures take a while; but where machines share the questions most wait for what another one asks.
+        ahead = any(not isinstance(one["content"], str) and len(one["content"]) > 1 for one in messages)
+        ahead = ahead and type(self._client) is ChatClient and not self.cache.is_shared
+        make = partial(body_of, self.options.model, messages, self.sampling) if ahead else None
         try:
-            async with Turn(self._pacer) as turn:
+            async with Turn(self._pacer, make) as turn:
                 self._ready()
                 state = await self._claim(key, turn)
                 if not (claimed := state == "mine"):
@@ -403,7 +416,7 @@ class Asker:
                 began, failures, tries = asyncio.get_running_loop().time(), 0, 0
                 while True:
                     try:
-                        await self._call(key, messages)
+                        await self._call(key, messages, await turn.made())
                     except TransientError as error:
                         failures, tries = failures + 1, tries + (not error.limited)
                         self._stop_if_hopeless(began, error, tries)
@@ -475,7 +488,24 @@ class Asker:
                 )
         return self._client
 
-    async def _call(self, key: bytes, messages: Sequence[Message]) -> None:
+    async def _send(self, messages: Sequence[Message], body: bytes | None = None) -> Reply:
+        client = self._ready()
+        self._tell()
+        return await (client.ask(messages, self.sampling) if body is None else client.send(lambda: body))
+
+    def _tell(self) -> None:
+        """Say once who is asked with whose key, before the first request: no trouble, so not one of the notes."""
+        options = self.options
+        if options.local or self._who_said:
+            return
+        self._who_said = True
+        key = f"the key of {options.key_from}" if options.key_from else "a key" if options.api_key else "no key"
+        line = options.redact(f"{options.who} {options.model} is asked at {options.host}, with {key}")
+        if line not in self.cache.told:
+            self.cache.told.add(line)
+            self._say(line)
+
+    async def _call(self, key: bytes, messages: Sequence[Message], body: bytes | None) -> None:
         """Make one call and keep its reply."""
         options, tokens, client = self.options, estimated_tokens(messages), self._ready()
         estimate = options.cost_usd(tokens, _SHORT_REPLY) or 0.0
@@ -485,7 +515,7 @@ class Asker:
                 raise self._stop(BUDGET, line)
             self.tally.requests += 1
             try:
-                reply = await client.ask(messages, self.sampling)
+                reply = await self._send(messages, body)
             except NotServedError as error:
                 raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
             except TransientError as error:

@@ -27,7 +27,7 @@ from reelbench.llm.client import (
     reply_of,
     server_of,
 )
-from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.messages import Message, body_of
 from reelbench.llm.store import StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
@@ -47,8 +47,11 @@ _GROUP = 500  # replies kept in one transaction
 class Batches:
     """The batches of one model on one server. Use it from one thread."""
 
-    def __init__(self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None], tell: Callable[[], None]
+    ) -> None:
         self._options = options
+        self._tell = tell  # who is asked, before the first request
         self._store = cache.store
         self._whose = options.model, options.host
         self._note = note
@@ -83,9 +86,8 @@ class Batches:
         held: dict[bytes, bytes] = {}
         size = 0
         for key, messages in requests.items():
-            body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
-            request = {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT, "body": body}
-            line = json.dumps(request).encode() + b"\n"
+            request = json.dumps({"custom_id": key.hex(), "method": "POST", "url": ENDPOINT}).encode()
+            line = request[:-1] + b', "body": %s}\n' % body_of(options.model, messages, sampling)
             if held and (len(held) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
                 self._send(held)
                 held, size = {}, 0
@@ -163,32 +165,29 @@ class Batches:
             for line in response.iter_lines():
                 if not line.strip():
                     continue
-                reply = self._reply(line, failures)
-                if reply is not None:
-                    group.append(reply)
+                try:
+                    row = json.loads(line)
+                    key = bytes.fromhex(row["custom_id"])
+                    answered: dict[str, Any] = row.get("response") or {}
+                    if answered.get("status_code") == 200:  # noqa: PLR2004
+                        reply = reply_of(answered["body"], self._options, None)
+                        group.append(stored_now(key, self._options.model, reply))
+                    else:
+                        body: dict[str, Any] = answered.get("body") or {}
+                        error: dict[str, Any] = row.get("error") or body.get("error") or {}
+                        code = str(error.get("code") or answered.get("status_code") or "failed")
+                        failures[one_line(code, 60)] += 1
+                except RejectedError:
+                    failures["repeats the key"] += 1
+                except TransientError:
+                    failures["broken off"] += 1
+                except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                    failures["unreadable line"] += 1
                 if len(group) >= _GROUP:
                     kept += self._store.put_batched(group)
                     group = []
         # Only what we asked for is kept: a server can't put replies of its own choosing there.
         return kept + self._store.put_batched(group)
-
-    def _reply(self, line: str, failures: Counter[str]) -> StoredReply | None:
-        try:
-            row = json.loads(line)
-            key = bytes.fromhex(row["custom_id"])
-            response: dict[str, Any] = row.get("response") or {}
-            if response.get("status_code") == 200:  # noqa: PLR2004
-                return stored_now(key, self._options.model, reply_of(response["body"], self._options, None))
-            body: dict[str, Any] = response.get("body") or {}
-            error: dict[str, Any] = row.get("error") or body.get("error") or {}
-            failures[one_line(str(error.get("code") or response.get("status_code") or "failed"), 60)] += 1
-        except RejectedError:
-            failures["repeats the key"] += 1
-        except TransientError:
-            failures["broken off"] += 1
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            failures["unreadable line"] += 1
-        return None
 
     def _id_at_server(self, batch: StoredBatch) -> str | None:
         """Return the id of a batch whose id never came back; None where another process is at it, or there is none."""
@@ -223,6 +222,7 @@ class Batches:
                 max_retries=options.tries - 1,
                 http_client=openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False),
             )
+            self._tell()
         return self._client
 
 

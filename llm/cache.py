@@ -49,7 +49,11 @@ _proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that h
 
 
 class Gathered(Generic[ItemT, ResultT]):
-    """Does `work` on several items at once, in a thread; used in one event loop. Without threads it is done at once."""
+    """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
+
+    What comes in one round of the loop goes together: replies come in bursts, and a write to a file costs as much for
+    ten as for one.
+    """
 
     def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
         self._work = work
@@ -59,13 +63,11 @@ class Gathered(Generic[ItemT, ResultT]):
 
     async def do(self, item: ItemT) -> ResultT:
         """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
-        if self._threads is None:
-            return self._work((item,))[0]
         future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._task is None:
             self._task = asyncio.ensure_future(self._run())
-        return await asyncio.shield(future)
+        return await future
 
     async def drained(self) -> None:
         """Wait until all that was asked for is done."""
@@ -76,17 +78,19 @@ class Gathered(Generic[ItemT, ResultT]):
         while self._waiting:
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
-                work = asyncio.get_running_loop().run_in_executor(
-                    self._threads, self._work, [item for item, _ in batch]
-                )
-                results = await asyncio.shield(work)
+                items = [item for item, _ in batch]
+                if self._threads is None:
+                    results = self._work(items)
+                else:
+                    work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, items)
+                    results = await asyncio.shield(work)
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
-                for _, future in batch:
+                for future in (one for _, one in batch if not one.done()):  # who waited may be gone
                     future.set_exception(error)
-                    future.exception()  # known: who waited may be gone
             else:
                 for (_, future), result in zip(batch, results, strict=True):
-                    future.set_result(result)
+                    if not future.done():
+                        future.set_result(result)
         self._task = None
 
 
@@ -116,6 +120,8 @@ class ReplyCache:
         """
         self._key = (os.getpid(), str(place))
         self._listeners = [on_note]
+        self.told: set[str] = set()
+        """What was said of who is asked, once for all who ask."""
         self._edited_noted = False
         self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
         """What this process asks for now, by key: equal requests are asked once."""

@@ -12,15 +12,17 @@ import re
 import ssl
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
-from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.messages import Message, body_of
 from reelbench.llm.reply import Reply
+from reelbench.llm.served import PROVIDERS
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text
@@ -94,10 +96,9 @@ class ChatClient:
             headers["api-key"] = key
         else:
             headers["Authorization"] = f"Bearer {key}"
-            if organization := settings.OPENAI_ORG_ID.get():
-                headers["OpenAI-Organization"] = organization
-            if project := settings.OPENAI_PROJECT_ID.get():
-                headers["OpenAI-Project"] = project
+            billed = {"OpenAI-Organization": settings.OPENAI_ORG_ID, "OpenAI-Project": settings.OPENAI_PROJECT_ID}
+            if options.provider in {None, "openai"}:
+                headers |= {name: setting.get() for name, setting in billed.items() if setting.is_set}
         self._url = f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else "")
         certificates: ssl.SSLContext | bool = True
         if parts.scheme == "https":
@@ -120,7 +121,11 @@ class ChatClient:
         )
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Send one request, once.
+        """Send one request, once; the errors are those of `send`."""
+        return await self.send(partial(body_of, self._options.model, messages, sampling))
+
+    async def send(self, body: Callable[[], bytes]) -> Reply:
+        """Send one request's body, once.
 
         Raises:
             NotServedError: Asking is over.
@@ -128,11 +133,9 @@ class ChatClient:
             TransientError: Try again.
         """
         options = self._options
-        body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
         began = time.monotonic()
         try:
-            data = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-            sending = self._session.post(self._url, data=data, allow_redirects=False)
+            sending = self._session.post(self._url, data=body(), allow_redirects=False)
             async with asyncio.timeout(options.timeout), sending as response:
                 content = await _body(response)
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
@@ -145,7 +148,7 @@ class ChatClient:
         try:
             return reply_of(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            start = one_line(options.redact(content[:10_000].decode("utf-8", "replace")), 200)
+            start = one_line(options.redact(content.decode("utf-8", "replace")), 200)
             line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
 
@@ -271,7 +274,7 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
         why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
         raise TransientError(f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True)
-    if text is not None and any(secret in text for secret in options.secrets):  # replies are published as they are
+    if text is not None and any(part in text for part in (*options.secrets, *options.halves)):  # it would be published
         raise RejectedError(f"a reply of {options.who} at {options.host} repeats the key, so it is not kept")
     return Reply(
         raw=None if text is None else valid_text(text),
@@ -288,10 +291,16 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
 
 def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool]:
     """Return the server's URL in parts, its base, its query, whether it is Azure's; NotServedError without a key."""
-    if options.api_key is None and options.url is None:
+    whose = PROVIDERS.get(options.provider or "")
+    if options.url is None and "/" in options.model:
         raise NotServedError(
-            f"no API key for {options.who}: set {options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
+            f"no server for {options.who} {options.model}: give {options.option}-url URL, or name a provider: "
+            f"{', '.join(f'{name}/' for name in PROVIDERS)}"
         )
+    if options.api_key is None and (options.url is None if whose is None else not whose.own):
+        variable = f"{options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
+        where = f" at {whose.title} ({options.host})" if whose else ""
+        raise NotServedError(f"no API key for {options.who}{where}: set {whose.key if whose else variable}")
     parts = urlsplit(options.url or OPENAI_URL)
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path

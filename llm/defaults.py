@@ -1,5 +1,7 @@
 """How many calls at once, how long each may take, and how often something is asked again: what holds unless said."""
 
+CACHE_FILE = "judge.sqlite"
+"""Replies of models, in the user's home."""
 CONCURRENCY = 32
 """Calls in flight at one server."""
 TIMEOUT = 120.0

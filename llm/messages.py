@@ -6,6 +6,7 @@ attachment goes over the wire as a data URL and enters the key by the sha256 of 
 
 import hashlib
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,9 +32,13 @@ def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) 
     return rendered
 
 
-def on_the_wire(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages as the server takes them, attachments as data URLs."""
-    return _rendered(messages, Attachment.data_url)
+def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
+    """Return a request as JSON, attachments as data URLs: they are put in at the end, and never searched as text."""
+    mark, attached = secrets.token_hex(16), list[Attachment]()
+    body = {"model": model, "messages": _rendered(messages, lambda one: attached.append(one) or mark), **sampling}
+    first, *others = json.dumps(body, separators=(",", ":"), allow_nan=False).encode().split(mark.encode())
+    pairs = zip(attached, others, strict=True)
+    return b"".join((first, *(part for one, text in pairs for part in (one.data_url().encode(), text))))
 
 
 def on_record(messages: Sequence[Message]) -> list[Message]:

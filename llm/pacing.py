@@ -3,10 +3,9 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext, suppress
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 
@@ -49,6 +48,7 @@ class Pacer:
         self.shared = False
         """Whether other machines ask the same: then the next is any of those who wait, or all would want the same."""
         self._timer: asyncio.TimerHandle | None = None
+        self.making = asyncio.Semaphore(2)  # who waits with what is sent made ready: 32 pictures are 10 MB
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
 
@@ -165,21 +165,31 @@ class Pacer:
 
 
 class Turn:
-    """A call's place among those in flight, from `async with` on; `round` is the pacer's when it was let in last."""
+    """A call's place among those in flight, from `async with` on; `round` is the pacer's when it was let in last.
 
-    def __init__(self, pacer: Pacer) -> None:
+    Of those that wait two have what they send made by `make`, in a thread.
+    """
+
+    def __init__(self, pacer: Pacer, make: Callable[[], bytes] | None = None) -> None:
         self._pacer = pacer
+        self._make = make
+        self._making: asyncio.Future[bytes] | None = None
         self._inside = False
         self.round = 0
 
     async def __aenter__(self) -> Self:
-        self.round = await self._pacer.enter()
+        async with self._pacer.making if self._make else nullcontext():
+            self._making = asyncio.ensure_future(asyncio.to_thread(self._make)) if self._make else None
+            self.round = await self._pacer.enter()
         self._inside = True
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def made(self) -> bytes | None:
+        """Return what was made; None where that failed, and once the turn was left."""
+        with suppress(Exception):
+            return await self._making if self._making else None
+
+    async def __aexit__(self, *error: object) -> None:
         self.leave()
 
     async def come_back(self) -> None:
@@ -191,5 +201,5 @@ class Turn:
     def leave(self) -> None:
         """Let others in."""
         if self._inside:
-            self._inside = False
+            self._inside, self._making = False, None
             self._pacer.leave()

@@ -111,7 +111,29 @@ class PostgresStore(SqlStore):
         self._closed = False
         try:
             with psycopg.connect(self._address, autocommit=True) as connection:
-                self._bring_up_to_date(connection)
+
+                def has(table: str) -> bool:
+                    # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
+                    command = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
+                    return connection.execute(command, (table,)).fetchone() is not None
+
+                if not has("version"):
+                    with connection.transaction():
+                        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                        if not has("version"):
+                            connection.execute(_TABLES)
+                row = connection.execute("SELECT version FROM reelbench.version").fetchone()
+                if row is not None and row[0] > SCHEMA:
+                    raise InputError(
+                        f"judge cache {self.name}: written by a newer Reelbench (schema {row[0]}); update yours"
+                    )
+                if not has("givers"):  # which earlier versions of this schema know nothing of
+                    try:
+                        with connection.transaction():
+                            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                            connection.execute(_ADDED)
+                    except self._psycopg.errors.InsufficientPrivilege:
+                        self._giver = "NULL"
         except psycopg.Error as error:
             kind = AwayError if _PASSING.search(str(error)) else InputError
             raise kind(f"judge cache {self.name}: {first_line(error)}") from None
@@ -182,28 +204,6 @@ class PostgresStore(SqlStore):
             raise AwayError(f"judge cache {self.name}: {first_line(error)}") from None
         except self._psycopg.Error as error:
             raise ReelbenchError(f"judge cache {self.name}: {first_line(error)}") from None
-
-    def _bring_up_to_date(self, connection: _Database) -> None:
-        def has(table: str) -> bool:
-            # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
-            command = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
-            return connection.execute(command, (table,)).fetchone() is not None
-
-        if not has("version"):
-            with connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                if not has("version"):
-                    connection.execute(_TABLES)
-        row = connection.execute("SELECT version FROM reelbench.version").fetchone()
-        if row is not None and row[0] > SCHEMA:
-            raise InputError(f"judge cache {self.name}: written by a newer Reelbench (schema {row[0]}); update yours")
-        if not has("givers"):  # which earlier versions of this schema know nothing of
-            try:
-                with connection.transaction():
-                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                    connection.execute(_ADDED)
-            except self._psycopg.errors.InsufficientPrivilege:
-                self._giver = "NULL"
 
 
 def _configure(connection: _Database) -> None:

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from reelbench.llm.ask_options import LOCAL, AskOptions
+from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.client import ChatClient, RejectedError
+from reelbench.llm.gemini import GeminiClient
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
+from reelbench.llm.served import LOCAL
 from reelbench.registry import containment
 from reelbench.registry.errors import InputError, first_line, installing
 
@@ -116,5 +118,7 @@ def open_client(options: AskOptions) -> ChatClient:
         NotServedError: There is no key for the server.
         InputError: The URL, or the model's name, can't be used.
     """
+    if options.provider == "google":
+        return GeminiClient(options)
     named = (client for prefix, client in PROVIDERS.items() if options.model.startswith(prefix))
     return next(named, ChatClient)(options)

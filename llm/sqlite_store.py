@@ -1,8 +1,8 @@
 """Replies in one SQLite file, for the processes of one machine.
 
 Each reply is committed the moment it arrives (write-ahead log), so that a killed process loses only what was in
-flight. A file that is not (or no longer) a readable database is renamed aside, which the user is told, and a fresh one
-begun with all replies that can still be read from it.
+flight. A file that is no longer a readable database is renamed aside, which the user is told, and a fresh one begun
+with all replies that can still be read from it; another program's file stays as it is.
 """
 
 # ruff: noqa: S608 - commands are made of our own names
@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from reelbench.llm.defaults import CACHE_FILE
 from reelbench.llm.reply import REPLY_FIELDS, checksum
 from reelbench.llm.store import AT_ONCE, Ran, SqlStore, Step, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -83,6 +84,8 @@ class SqliteStore(SqlStore):
                 self._connect()
             except _FAILURES as error:
                 if _is_corrupt(error):
+                    if _code(error) == sqlite3.SQLITE_NOTADB and self.path.name != CACHE_FILE:  # the user named it
+                        raise self._foreign() from None
                     self._start_anew(error)
                 elif not self._opened_to_read(error):
                     raise
@@ -149,6 +152,9 @@ class SqliteStore(SqlStore):
             connection.close()
         return False
 
+    def _foreign(self) -> InputError:
+        return InputError(f"judge cache {self.path}: is no file of replies; it stays as it is, name another one")
+
     def _connect(self) -> None:
         connection = _opened(self.path, timeout=_BUSY)
         try:
@@ -166,7 +172,20 @@ class SqliteStore(SqlStore):
             # NORMAL survives a killed process; only a power cut can take the last replies, never the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             if version < SCHEMA:
-                _bring_up_to_date(connection)
+                connection.create_function("checksum", -1, checksum, deterministic=True)
+                with _transaction(connection):
+                    for table in _TABLES:
+                        connection.execute(table)
+                    known = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
+                    for name, kind in _SINCE_2.items():
+                        if name not in known:
+                            connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
+                    shape = ", ".join(("key", *REPLY_FIELDS))
+                    connection.execute(f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL")
+                    if "edited" not in known:
+                        connection.execute("ALTER TABLE replies ADD COLUMN edited INTEGER")
+                        connection.execute("UPDATE replies SET edited = 1 WHERE instr(raw, ?)", (EDITED,))
+                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
             else:
                 connection.execute("SELECT count(*) FROM claims").fetchone()
                 for table in _TABLES:  # of which earlier versions of this schema may lack some
@@ -181,6 +200,10 @@ class SqliteStore(SqlStore):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA:
             raise InputError(f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours")
+        tables = "SELECT count(*), total(name = 'replies') FROM sqlite_schema WHERE type = 'table'"
+        number, named = connection.execute(tables).fetchone()
+        if number and not named:
+            raise self._foreign()
         return version
 
     def _start_anew(self, error: Exception) -> None:
@@ -223,6 +246,9 @@ class SqliteStore(SqlStore):
 
 def _opened(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sqlite3.Connection:
     """Open a file, with the functions that commands of ours call; none of them is in what the file itself holds."""
+    if isinstance(place, Path) and not place.exists():
+        with contextlib.suppress(OSError):  # SQLite says it
+            place.touch(0o600)  # what a model was asked, and said, is the user's own
     connection = sqlite3.connect(place, timeout=timeout, uri=uri, isolation_level=None, check_same_thread=False)
     # Read when a command runs, which is under the lock: so no claim made before is from the future.
     connection.create_function("clock", 0, lambda: time.time())  # noqa: PLW0108 - as it is by then
@@ -254,23 +280,6 @@ def _code(error: Exception) -> int:
 
 def _is_corrupt(error: Exception) -> bool:
     return isinstance(error, UnicodeDecodeError) or _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-
-
-def _bring_up_to_date(connection: sqlite3.Connection) -> None:
-    connection.create_function("checksum", -1, checksum, deterministic=True)
-    with _transaction(connection):
-        for table in _TABLES:
-            connection.execute(table)
-        known = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
-        for name, kind in _SINCE_2.items():
-            if name not in known:
-                connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
-        shape = ", ".join(("key", *REPLY_FIELDS))
-        connection.execute(f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL")
-        if "edited" not in known:
-            connection.execute("ALTER TABLE replies ADD COLUMN edited INTEGER")
-            connection.execute("UPDATE replies SET edited = 1 WHERE instr(raw, ?)", (EDITED,))
-        connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def _still_readable(path: Path, stored: Callable[[Sequence[Any]], StoredReply]) -> Iterator[StoredReply]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges.judge_options import JudgeOptions
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
 from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, unfinished
@@ -24,13 +23,15 @@ from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
+from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits, by_video
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.frames.shown import Shown
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
-from reelbench.registry.rows import Row, timing
+from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.strata import Strata
+from reelbench.registry.workers import allotted
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -38,10 +39,16 @@ from reelbench.tasks.submissions import Prediction, answered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reelbench.judges.judge_options import JudgeOptions
+
 ADAPTER = "reelbench-ask"
 """What a record of such answers has for lmms-eval's adapter."""
 
-_MAX_NEW_TOKENS = 512
+MAX_NEW_TOKENS = 512
+
+_TIMED = (
+    "the questions ask for times, so each frame is sent with its time; to turn this off, add times=none to --frames"
+)
 
 
 def questions(
@@ -117,8 +124,8 @@ def ask(
         ReelbenchError: Nothing was answered at all, a reply can't be kept, or those that are kept are another's.
         InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
     """
-    task = asked.located.task
-    own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, asked.sampling, candidates)
+    task = asked.questions.task
+    own = generation(model.model, task.max_new_tokens if task else MAX_NEW_TOKENS, asked.sampling, candidates)
     record = ModelRecord(id=model.model, adapter=ADAPTER, args=without_secrets(dict(model.extra)))
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
@@ -127,31 +134,39 @@ def ask(
     )
     rows, revision = asked.rows, None
     if (earlier := options.earlier) is not None:
-        split = asked.located.split
-        earlier.check(asked.spec, split, model.model, settings, judge=options.judge, known=asked.ids)
+        earlier.refuse_unlike(asked.questions, model.model, settings, judge=options.judge, known=asked.ids)
         rows = [row for row in rows if row["id"] in earlier.ids]
         revision = earlier.result.model.revision
     else:
         said = abouts.applied(options.about, asked.spec.id, record, options.labelled(settings))
         revision = said[0].revision
-        options.check_place(asked.spec, asked.located.split, *said, len(rows))
+        options.check_place(asked.spec, asked.questions.split, *said, len(rows))
+    name, sampling = asked.spec.id, asked.sampling
+    model.check_taken("whole videos", sampling.kind == "native")
+    model.check_taken("video", sampling.decodes and sampling.form == "clip")
+    model.check_taken("images", sampling.frames if sampling.form == "images" else None)
     if (line := asked.lacking_videos()) is not None:
         if all(row["id"] in asked.missing for row in rows):
             raise DataUnavailableError(line)
         options.note(line)
-    if asked.sampling.times == "text" and asked.sampling.times_given is None:
-        options.note(
-            f"{asked.spec.id}: asks for times, so each frame goes with its own; times=none in --frames turns that off"
-        )
+    if sampling.times == "text" and sampling.times_given is None:
+        options.note(f"{name}: {_TIMED}")
     if (lacking := asked.check_subtitles()) is not None:
-        options.note(f"{asked.spec.id}: {lacking}")
+        options.note(f"{name}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
-    kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{asked.spec.id} {asked.located.split}")
-    with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
-        answers = candidates.k if candidates else 1
-        votes = range(run * answers, (run + 1) * answers)
-        work = _Run(asked, asker, Runner([asker], show), votes, options, kept)
-        loop.run(work.ask_all(rows))
+    kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}")
+    ordered = [rows[place] for place in by_video(rows)]
+    with options.bar(f"asking {name}", len(rows)) as show, Ahead(asked.work(ordered)) as ahead:
+        votes, waits = range(run * (each := candidates.k if candidates else 1), (run + 1) * each), Waits()
+
+        def shown(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
+            videos = f"{len(work.videos)} videos" if sampling.kind != "none" else ""
+            show(done, ", ".join(filter(None, (line, videos, str(waits)))), **more)
+
+        work = _Run(asked, asker, Runner([asker], shown), votes, options, kept, waits, ahead)
+        loop.run(work.ask_all(rows, ordered))
+        if waits.worth_saying():
+            options.note(f"{name}: {len(work.videos)} videos shown, {waits}")
     work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
     scored = asked.scored(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
@@ -200,18 +215,33 @@ class _Run:
     votes: range
     options: Options
     kept: KeptAnswers
-    decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))  # by one thread
+    waits: Waits
+    ahead: Ahead[str]
+    decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(allotted()))
+    videos: set[str] = field(default_factory=set[str])  # those that were shown
+    wanting: int = 0  # questions that wait for their frames
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
     shown: dict[str, Shown] = field(default_factory=dict[str, Shown])
     beside: dict[str, "Mapping[str, Any]"] = field(default_factory=dict[str, "Mapping[str, Any]"])
 
-    async def ask_all(self, rows: Sequence[Row]) -> None:
-        await asyncio.to_thread(lambda: self.questions.missing)  # it looks for files, once
+    async def ask_all(self, rows: Sequence[Row], ordered: Sequence[Row]) -> None:
         async with self.asker:
-            await self.kept.begin()
-            predictions = await self.runner.results(rows, self._prediction)
+            await self.kept.begin(rows)
+            looking = asyncio.ensure_future(self._look())
+            try:
+                predictions = await self.runner.results(ordered, self._prediction)
+            finally:
+                looking.cancel()
             await self.kept.check(self._reads_as)
-        self.predictions = {row["id"]: made for row, made in zip(rows, predictions, strict=True)}
+        self.predictions = {row["id"]: made for row, made in zip(ordered, predictions, strict=True)}
+
+    async def _look(self) -> None:
+        """Look what is waited for: frames only where another call could be in flight."""
+        while True:
+            await asyncio.sleep(PAUSE_S)
+            calls = self.asker.in_flight
+            for_frames = self.wanting and calls < self.asker.options.concurrency
+            self.waits.saw("frames" if for_frames else "the server" if calls else None)
 
     def check(self, asked: int, note: Callable[[str], None]) -> None:
         """Say how many questions the server gave no answer to; ReelbenchError where it gave none at all."""
@@ -229,8 +259,18 @@ class _Run:
         questions = self.questions
         if row["id"] in questions.missing:
             return MISSING
-        async with self.decoding:
-            shown = await asyncio.to_thread(questions.show, row)
+        self.wanting += 1
+        try:
+            if (ready := self.ahead.reached(row["video"])) is not None:
+                await asyncio.shield(asyncio.wrap_future(ready))  # all of a video's questions go on together
+            if questions.sampling.kind == "none" and questions.sampling.subs != "file":
+                shown = questions.show(row)  # nothing is read: a thread would cost more than the question
+            else:
+                async with self.decoding:
+                    shown = await asyncio.to_thread(questions.show, row)
+        finally:
+            self.wanting -= 1
+        self.videos.add(row["video"])
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
@@ -238,20 +278,34 @@ class _Run:
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
         question = messages(shown.said(language) + questions.prompt(row), shown, language, first=first)
-        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in self.votes))
+        answers = [self._answer(row, question, vote) for vote in self.votes]
+        replies = [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)  # a task costs 40 µs
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
             self.runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
             return Prediction(None, reason=Reason.MODEL_FAILED)
-        self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
+        # The tokens and seconds behind a question's answers, as its sample has them; of all answers together.
+        sent = [asked.replies[-1].reply for asked in replies]
+        counts: dict[str, list[float | None]] = {
+            "prompt": [reply.prompt_tokens or None for reply in sent],
+            "completion": [reply.completion_tokens or None for reply in sent],
+            "reasoning": [reply.reasoning_tokens for reply in sent],
+            "cached": [reply.cached_tokens for reply in sent],
+            "seconds": [reply.seconds for reply in sent],
+        }
+        known = {name: sum(filter(None, values)) for name, values in counts.items() if None not in values}
+        seconds = known.pop("seconds", None)
+        cost = {"tokens": known or None, "seconds": seconds}
+        self.beside[row["id"]] = cost | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
             reason = unfinished(result.replies[-1].reply)
-            if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
+            if reason is not None and (in_words(questions.spec, row) or self._read(row, text).flags):
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])
         if not read.flags:
             letter = (read.parsed or {}).get("answer")
-            self.kept.answered(row, question, texts[0], wrong=letter is not None and letter != row.get("answer"))
+            wrong = letter is not None and letter != row.get("answer")
+            self.kept.answered(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
@@ -262,25 +316,10 @@ class _Run:
 
     def _reads_as(self, row: Row, text: str) -> object:
         read = self._read(row, text)
-        return (read.parsed or {}).get("text", text) if self.questions.spec.row_kind == "open" else read.parsed
+        return (read.parsed or {}).get("text", text) if in_words(self.questions.spec, row) else read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
         return answered(self.questions.spec, text, row.get("options", ()), timing(row))
-
-
-def _cost(answers: Sequence[AskResult[str]]) -> dict[str, Any]:
-    """Return the tokens and seconds behind a question's answers, as its sample has them; of all answers together."""
-    replies = [asked.replies[-1].reply for asked in answers]
-    counts: dict[str, list[float | None]] = {
-        "prompt": [reply.prompt_tokens or None for reply in replies],
-        "completion": [reply.completion_tokens or None for reply in replies],
-        "reasoning": [reply.reasoning_tokens for reply in replies],
-        "cached": [reply.cached_tokens for reply in replies],
-        "seconds": [reply.seconds for reply in replies],
-    }
-    known = {name: sum(filter(None, values)) for name, values in counts.items() if None not in values}
-    seconds = known.pop("seconds", None)
-    return {"tokens": known or None, "seconds": seconds}
 
 
 # --- questions of an earlier result asked again -----------------------------------------------------------------------
@@ -314,16 +353,15 @@ def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResul
     """
     then = earlier.result
     settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
-    split = questions.located.split
-    earlier.check(questions.spec, split, then.model.id, settings, judge=options.judge, known=questions.ids)
+    earlier.refuse_unlike(questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids)
     most = most_returned(earlier.samples)
 
-    def once_more(judge: JudgeOptions) -> JudgeOptions:
-        usual = most.get(judge.model, most.get(None))
-        return replace(judge, outdated=lambda stored: usual is not None and stored.reply.returned != usual)
-
     if options.judge is not None:
-        first, *others = [once_more(judge) for judge in options.judge.members]
-        options = replace(options, judge=replace(first, others=tuple(others)))
+        judges: list[JudgeOptions] = []
+        for judge in options.judge.members:
+            usual = most.get(judge.model, most.get(None))
+            outdated = usual and (lambda stored, usual=usual: stored.reply.returned != usual)
+            judges.append(replace(judge, outdated=outdated or None))
+        options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
     settings = settings.model_copy(update={"generation": then.settings.generation})
     return [questions.scored({}, {}, options, model=then.model, settings=settings)]

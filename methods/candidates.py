@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import locate, named
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.data.loading import named
+from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import UNTIMED
-from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.registry.spec import Corpus
 from reelbench.registry.values import is_id
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.candidates import best, majority, pass_at
@@ -26,7 +26,7 @@ from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks import predictions
 from reelbench.tasks.questions import QUESTIONS_FILE
 from reelbench.tasks.score import Answers, Options, RunMetadata
-from reelbench.tasks.submissions import Inputs, PredictionSet, answered, timings_here
+from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words, answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,15 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
         InputError: It is not a result, or has none.
     """
     result = result_files.read(folder)
-    spec, split = discovery.spec_of(result.benchmark), result.benchmark.split
-    asked = _asked(folder, spec, split)
+    about = result.benchmark
+    questions = Questions(discovery.spec_of(about), about.split, stated=about.source)
+    # Question and options: from beside the samples, else from the benchmark's data where that is here.
+    asked: Mapping[str, Words]
+    if (folder / QUESTIONS_FILE).is_file():
+        lines = result_files.read_questions(folder)
+        asked = {name: (line["question"], tuple(line["options"])) for name, line in lines.items()}
+    else:
+        asked = questions.words
     items, cases = [], []
     others = [{sample.id: sample.prediction for sample in result_files.read_samples(run)} for run in runs]
     for sample in result_files.read_samples(folder):
@@ -64,8 +71,7 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
             )
     if not cases:
         raise InputError(f"{folder}: no item in it has candidates; run the model with --candidates, or give a file")
-    source = result.benchmark.source
-    return cases, Answers(spec, PredictionSet(items, source, split), result.model, result.settings)
+    return cases, Answers(PredictionSet(questions, items), result.model, result.settings)
 
 
 def candidates_of_file(
@@ -77,28 +83,15 @@ def candidates_of_file(
         InputError: No id is shared, or a file is wrong.
         DataUnavailableError: The references are not here.
     """
-    spec, split, task = named(name, inputs.split)
-    inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
-    rows = ((f"{inputs.predictions}: {case.id}", case.id, case.candidates[0]) for case in cases)
-    submission = predictions.submission(spec, inputs, rows)
+    questions, path = Questions(*named(name, inputs.split), inputs.data, inputs.references), inputs.predictions
+    rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
+    submission = predictions.of_table(questions, path, rows)
     asked = {item.id: item.question for item in submission.items}
     cases = [replace(case, question=asked[case.id] or case.question) for case in cases if case.id in asked]
-    model = ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
+    model = ModelRecord(id=metadata.model or path.stem, revision=metadata.revision)
     most = max((len(case.candidates) for case in cases), default=0)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}")
-    return cases, Answers(spec, submission, model, settings, inputs.data, metadata.url)
-
-
-def _asked(folder: Path, spec: BenchmarkSpec, split: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return id -> question and options: from beside the samples, else from the benchmark's data where that is here."""
-    if (folder / QUESTIONS_FILE).is_file():
-        asked = result_files.read_questions(folder)
-        return {name: (line["question"], tuple(line["options"])) for name, line in asked.items()}
-    try:
-        rows = locate(spec.id, split, fetch=False).read()
-    except ReelbenchError:
-        return {}
-    return {row["id"]: (row["question"], tuple(row.get("options", ()))) for row in rows}
+    return cases, Answers(submission, model, settings, metadata.url)
 
 
 def limited(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
@@ -142,7 +135,7 @@ class CandidateTable:
     """Every candidate scored: a column of samples for each index."""
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
-        self._spec = answers.spec
+        self._spec = answers.questions.spec
         self._overlap = options.overlap and any(isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics)
         self._counts = {case.id: len(case.candidates) for case in cases}
         judge = options.judge_for(self._spec)
@@ -200,11 +193,11 @@ class CandidateTable:
 
 def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
     """Return the items with these texts as their answers; an item without one stays as it is."""
-    items, timings = [], timings_here(answers.spec, answers.submission.split, answers.data)
+    items, questions = [], answers.questions
     for item in answers.submission.items:
         text, hidden = texts.get(item.id), item.reason if item.reason == Reason.ANSWERS_HIDDEN else None
         if text is not None:
-            given = answered(answers.spec, text, item.options, timings.get(item.id, UNTIMED))
+            given = answered(questions.spec, text, item.options, questions.timings.get(item.id, UNTIMED))
             read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags}
             item = item.model_copy(update=read | {"reason": given.reason or hidden})  # noqa: PLW2901
         items.append(item)
@@ -247,7 +240,7 @@ def repeated(
     most = max(len(case.candidates) for case in cases)
     if sizes and sizes[-1] > most:
         raise InputError(f"--k {sizes[-1]}: no question has so many candidates; there are {most}")
-    table, primary = CandidateTable(answers, cases, options), answers.spec.primary
+    table, primary = CandidateTable(answers, cases, options), answers.questions.spec.primary
     videos = {item.id: item.video for item in answers.submission.items}
     values = {case.id: table.values(case.id) for case in cases}
     right = {

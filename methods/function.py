@@ -1,7 +1,7 @@
 """A Python function as the model: every question of a split asked, and the answers scored as a file's are."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from reelbench.tasks.submissions import Prediction, answered
 ADAPTER = "reelbench-function"
 """What a record of such answers has for lmms-eval's adapter."""
 
-Function = Callable[[str, Any, Mapping[str, Any]], str]
+Function = Callable[[str, Any, dict[str, Any]], str]
 """A prompt, what is shown of the video, and the row -> the answer's text."""
 
 log = logging.getLogger("reelbench")

@@ -1,14 +1,14 @@
 """A split's questions asked outside lmms-eval: its rows, what is shown of their videos, and the answers scored."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
 from reelbench.registry.base_record import LARGEST
-from reelbench.registry.data.loading import SplitData, locate
+from reelbench.registry.data.loading import locate
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
@@ -18,12 +18,12 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import CLIP, VIDEOS, Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.translations import Translations
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
-from reelbench.tasks.submissions import Prediction, frames_given, hides, join, reference_of
+from reelbench.tasks.submissions import Prediction, Questions, frames_given, join, reference_of
 
 MISSING = Prediction(None, reason=Reason.MEDIA_MISSING)
 """In the place of an answer, where the question's video is not here."""
@@ -45,10 +45,9 @@ class QuestionSet:
     have no translation into it are left out.
     """
 
-    located: SplitData
+    questions: Questions
     sampling: FrameSampling
     limit: int | None = None
-    data: Path | None = None
     frames: str = "native"
     only: QuestionIds | None = None
     translations: Translations | None = field(default_factory=Translations.from_environment)
@@ -80,23 +79,26 @@ class QuestionSet:
             )
         if located.task is not None and located.task.options is not None:
             raise InputError(f"{name}: its options are scored by their likelihood; use `reelbench run`")
+        if sampling.kind == "native" and {CLIP, VIDEOS} & set(located.spec.columns):
+            raise InputError(f"{name}: asks about parts of videos, or several: name frames, such as --frames uniform:8")
         limit = None if limit is None else min(limit, LARGEST)
-        return cls(located, sampling, limit, data, frames or str(sampling))
+        questions = Questions(located.spec, located.split, located.task, data, located=located)
+        return cls(questions, sampling, limit, frames or str(sampling))
 
     @property
     def spec(self) -> BenchmarkSpec:
         """Their benchmark."""
-        return self.located.spec
+        return self.questions.spec
 
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The rows."""
-        rows = self.located.read()
+        rows = self.questions.here.rows
         lacking = self.translations.lacking(self.spec, rows) if self.translations else ()
         asked = [row for row in rows if row["id"] not in lacking]
         if self.only is None:
             return asked[: self.limit]
-        self.only.check((row["id"] for row in asked), f"{self.spec.id} {self.located.split}")
+        self.only.check((row["id"] for row in asked), f"{self.spec.id} {self.questions.split}")
         return [row for row in asked if row["id"] in self.only.ids]
 
     @property
@@ -148,6 +150,14 @@ class QuestionSet:
             log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], Reason.MEDIA_UNREADABLE, error)
             return None
 
+    def work(self, rows: Iterable[Row]) -> dict[str, Callable[[], object]]:
+        """Return what makes each video's frames ready, in the order of the rows; it raises where that can't be."""
+        work: dict[str, Callable[[], object]] = {}
+        for row in rows if self.sampling.decodes else ():
+            if row["id"] not in self.missing:
+                work.setdefault(row["video"], partial(show, self._library, row, self.sampling))
+        return work
+
     def check_subtitles(self) -> str | None:
         """Return a line where some questions have no subtitles that are asked for; InputError where none has."""
         return self._library.check_subtitles(self.rows, self.sampling)
@@ -172,12 +182,9 @@ class QuestionSet:
             settings: How they were asked, for the record; by default as `settings` says.
             beside: Id -> further fields of its sample.
         """
-        spec, split = self.spec, self.located.split
-        references = [reference_of(spec, row) for row in self.rows]
+        references = [reference_of(self.spec, row) for row in self.rows]
         given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(predictions)
-        submission = join(given, references, self.located.source, path=Path(split), split=split)
-        if hides(spec, split):
-            submission = submission.with_hidden_answers()
+        submission = join(self.questions, given, references, Path(self.questions.split))
         items: list[Item] = []
         for item in submission.items:
             more = dict((beside or {}).get(item.id, {}))
@@ -189,12 +196,12 @@ class QuestionSet:
         settings = settings or self.settings()
         audio = settings.audio or sound(self.sampling, [s.audio for s in shown.values()])
         settings = settings.model_copy(update={"frames_given": frames_given(items), "audio": audio})
-        return evaluation(Answers(spec, replace(submission, items=items), model, settings, self.data), options)
+        return evaluation(Answers(replace(submission, items=items), model, settings), options)
 
     @property
     def _prompt(self) -> str | None:
-        return self.located.task.prompt if self.located.task else None
+        return self.questions.task.prompt if self.questions.task else None
 
     @cached_property
     def _library(self) -> Library:
-        return Library(self.spec, self.located.split, self.data)
+        return Library(self.spec, self.questions.split, self.questions.data)

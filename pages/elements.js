@@ -19,5 +19,7 @@ globalThis.Elements = (() => {
   const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-  return { h, svg };
+  /** A whole number with its commas; a browser's own way loads its words for all numbers first. */
+  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+  return { h, svg, count };
 })();

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from reelbench.registry.errors import printable
+
 # An underscore within a word marks nothing.
 _SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")
 _ADDRESS = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.|(?<=[\w.+-])@", re.IGNORECASE)
@@ -29,14 +31,17 @@ def inert(text: str) -> str:
     Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses, which GitHub links by
     themselves, lose their colon or dot to an entity.
     """
-    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    text = " ".join(printable(text).split())
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
     text = _SIGNS.sub(r"\\\g<0>", text)
     return _ADDRESS.sub(lambda match: match[0][:-1] + f"&#{ord(match[0][-1])};", text)
 
 
 def code(text: str, language: str = "") -> str:
-    """Return a fenced block."""
-    return f"```{language}\n{text}\n```"
+    """Return a fenced block, without control characters; no fence in the text ends it."""
+    text = "\n".join(map(printable, text.split("\n")))
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def count(number: int | None) -> str:

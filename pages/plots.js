@@ -1,14 +1,16 @@
-/* The one kit of charts for every page of ours: lanes, a heat map, a matrix, points, as SVG in the page's colours, and
-   the track of one number. It knows numbers and names, no rows. A metric is {low, high}, `show` prints a value. */
+/* The one kit of charts for every page of ours: lanes, a heat map, a matrix, points, as SVG in the page's colours. It
+   knows numbers and names, no rows. A metric is {low, high}, `show` prints a value. */
 "use strict";
-globalThis.Plots = (() => {
+(() => {
   const { h, svg } = globalThis.Elements;
+  const { told, ticks, around, scale, minus, least, most } = globalThis.Plots;
   const LABELLED = 30; // points that are named
   const FONT = "11px system-ui, sans-serif";
   const LINE = 22;
 
-  const pen = document.createElement("canvas").getContext("2d");
+  let pen = null; // a canvas takes its time
   const wide = (text) => {
+    pen ??= document.createElement("canvas").getContext("2d");
     pen.font = FONT;
     return pen.measureText(text).width * 1.06;
   };
@@ -23,8 +25,6 @@ globalThis.Plots = (() => {
     svg("text", { x: x.toFixed(1), y: y.toFixed(1), style: "unicode-bidi: isolate", ...attributes }, text);
   const line = (x1, y1, x2, y2, kind) =>
     svg("line", { x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1), class: kind });
-  /** A mark that the pointer and the keyboard reach: its tip is its name. */
-  const told = (text) => ({ role: "img", "aria-label": text, "data-tip": text, tabindex: -1 });
   const canvas = (width, height, ...parts) =>
     svg(
       "svg",
@@ -32,27 +32,6 @@ globalThis.Plots = (() => {
       ...parts,
     );
 
-  // --- axes: each holds its data at both ends ---
-  const least = (values) => values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const most = (values) => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  /** Round steps that hold both ends: 1, 2, 2.5 or 5 times a power of ten. */
-  function ticks(low, high, many = 5) {
-    const span = Math.max(high - low, 1e-6);
-    const power = 10 ** Math.floor(Math.log10(span / many));
-    const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((s) => span / s <= many + 1e-9);
-    const first = Math.floor(low / step + 1e-9),
-      last = Math.ceil(high / step - 1e-9);
-    return Array.from(
-      { length: Math.max(last, first + 1) - first + 1 },
-      (_, i) => +((first + i) * step).toPrecision(10),
-    );
-  }
-  /** Ticks around values, with some air, inside what the metric can be. */
-  function around(values, { low, high }, many) {
-    const [from, to] = [least(values), most(values)];
-    const air = Math.max((to - from) * 0.06, (high - low) * 0.01);
-    return ticks(Math.max(low, from - air), Math.min(high, to + air), many);
-  }
   /** Round steps of a logarithmic axis that hold both ends: 1, 2 or 5 times a power of ten, inside powers where many. */
   function powers(low, high) {
     const steps = [];
@@ -69,7 +48,6 @@ globalThis.Plots = (() => {
     const first = Math.floor(low / every) * every;
     return Array.from({ length: Math.max(2, Math.ceil((high - first) / every) + 1) }, (_, i) => first + i * every);
   }
-  const scale = (steps, from, to) => (value) => from + ((to - from) * (value - steps[0])) / (steps.at(-1) - steps[0]);
 
   // --- marks ---
   // A mark has a form as well as a colour, for eyes that can't tell the colours apart.
@@ -103,50 +81,6 @@ globalThis.Plots = (() => {
     line(from, y - half, from, y + half, kind),
     line(to, y - half, to, y + half, kind),
   ];
-
-  // --- one number on its scale, in a table ---
-
-  /**
-   * A track with a dot, its interval, and rules (floor, people) on an axis `steps`.
-   * Options: value, ends [low, high], rules [{at, kind}], hollow (not ranked), tip (its name in words), open (a click's or
-   * key's work).
-   */
-  function track({ value, ends, steps, rules = [], hollow, tip, open }) {
-    const at = (x) => `${Math.max(0, Math.min(100, scale(steps, 0, 100)(x))).toFixed(2)}%`;
-    const numbers = ends && { "data-ci-low": ends[0], "data-ci-high": ends[1] };
-    return h(
-      "span",
-      { class: "lane", ...told(tip), ...(open ? { role: "button", onclick: open } : {}) },
-      rules.map((rule) => h("i", { class: `rule ${rule.kind}`, style: `left:${at(rule.at)}` })),
-      ends && h("i", { class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})` }),
-      h("i", { class: `dot${hollow ? " hollow" : ""}`, style: `left:${at(value)}`, "data-value": value, ...numbers }),
-    );
-  }
-  /** A share (0 to 1) as a bar from 0, with its interval where it has one; `tip` says it in words. */
-  function share({ value, ends, tip }) {
-    const at = (x) => `${(100 * x).toFixed(2)}%`;
-    return h(
-      "span",
-      { class: "lane share", ...told(tip) },
-      h("i", { class: "fill", style: `width:${at(value)}`, "data-value": value }),
-      ends && h("i", {
-        class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})`, "data-ci-low": ends[0], "data-ci-high": ends[1],
-      }),
-    );
-  }
-  /** The numbers of an axis as wide as a column: all where they are short, else its ends and its zero or its middle. */
-  function axis(steps) {
-    const short = steps.join("").length < (steps.every(Number.isInteger) ? 13 : 8);
-    const one = steps.includes(0) ? 0 : steps[(steps.length - 1) / 2];
-    const inside = steps.slice(1, -1).filter((step) => short || step === one);
-    const at = scale(steps, 0, 100);
-    return h(
-      "span",
-      { class: "axis", "aria-hidden": "true" },
-      [steps[0], ...inside, steps.at(-1)].map((step) => h("i", { style: `left:${at(step).toFixed(1)}%` }, minus(step))),
-    );
-  }
-  const minus = (number) => String(number).replace("-", "−");
 
   // --- forms of pictures: each gives {nodes, rows}, what is drawn and the same as a table ---
 
@@ -194,6 +128,7 @@ globalThis.Plots = (() => {
     const x = scale(steps, left, width - Math.max(18, room));
     const thick = names.length > 1 ? 12 : 15;
     const parts = [];
+    const whisked = lines.some((one) => one.bars.some(({ ends }) => ends)); // numbers at a whisker's end would be read as its
     let y = 4;
     for (const { label, bars } of lines) {
       const middle = y + (bars.length * thick) / 2;
@@ -205,7 +140,7 @@ globalThis.Plots = (() => {
         parts.push(
           svg("rect", { ...box, class: `mark c${bar.i % FORMS.length}`, "fill-opacity": bar.ends ? 0.55 : 0.8 }, svg("title", {}, bar.text)),
           ...(bar.ends ? whiskers(x(bar.ends[0]), x(bar.ends[1]), centre, "ends", thick / 2 - 2) : []),
-          put(Math.max(x(bar.at), bar.ends ? x(bar.ends[1]) : 0) + 5, centre + 4, bar.show, { class: "over" }),
+          put(whisked ? width - 2 : x(bar.at) + 5, centre + 4, bar.show, { class: "over", "text-anchor": whisked ? "end" : null }),
         );
       });
       y += bars.length * thick + 8;
@@ -302,7 +237,7 @@ globalThis.Plots = (() => {
    */
   function matrix(width, names, cell, show) {
     const left = Math.min(width * 0.42, most(names.map(wide)) + 34);
-    const side = Math.max(34, Math.min(72, (width - left - 4) / names.length));
+    const side = Math.max(42, Math.min(72, (width - left - 4) / names.length));
     const rows = [];
     const parts = names.map((_, k) =>
       put(left + (k + 0.5) * side, 14, String(k + 1), { "text-anchor": "middle", class: "soft" }),
@@ -344,13 +279,19 @@ globalThis.Plots = (() => {
       bottom = height - 40;
     const X = (value) => scale([x.place(x.steps[0]), x.place(x.steps.at(-1))], left, width - 16)(x.place(value));
     const Y = scale(y.steps, bottom, 14);
-    // The last one may not stand out over the edge.
-    const under = (text, at) =>
-      put(Math.min(at, width - wide(text) / 2 - 1), bottom + 15, text, { "text-anchor": "middle", class: "soft" });
+    // The last one may not stand out over the edge, and none on the one before.
+    let edge = Number.NEGATIVE_INFINITY;
+    const under = (text, at) => {
+      const half = wide(text) / 2,
+        middle = Math.min(at, width - half - 1);
+      if (middle - half < edge) return [];
+      edge = middle + half + 4;
+      return [put(middle, bottom + 15, text, { "text-anchor": "middle", class: "soft" })];
+    };
     const parts = [
       ...x.steps.flatMap((step) => [
         line(X(step), 14, X(step), bottom, "gridline"),
-        under((x.show || String)(step), X(step)),
+        ...under((x.show || String)(step), X(step)),
       ]),
       ...y.steps.flatMap((step) => [
         line(left, Y(step), width - 16, Y(step), "gridline"),
@@ -374,24 +315,26 @@ globalThis.Plots = (() => {
       taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
       taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
     });
-    for (const path of [...joined, frontier])
-      parts.push(
-        svg("polyline", {
-          class: path === frontier ? "frontier" : "path",
-          points: path.map((dot) => `${X(dot.x).toFixed(1)},${Y(dot.y).toFixed(1)}`).join(" "),
-        }),
-      );
+    const at = (across, up) => `${X(across).toFixed(1)},${Y(up).toFixed(1)}`;
+    for (const path of joined) parts.push(svg("polyline", { class: "path", points: path.map((dot) => at(dot.x, dot.y)).join(" ") }));
+    // Nothing lies between two points of the front: it goes in steps.
+    const front = frontier.flatMap((dot, i) => [...(i ? [at(dot.x, frontier[i - 1].y)] : []), at(dot.x, dot.y)]);
+    parts.push(svg("polyline", { class: "frontier", points: front.join(" ") }));
+    frontier.slice(1).forEach((dot, i) => taken.push([X(frontier[i].x) + 7, Y(frontier[i].y) - 1, X(dot.x), Y(frontier[i].y) + 1])); // no name across a step
+    for (const { x: across, ends } of dots) if (ends?.length) parts.push(line(X(across), Y(ends[0]), X(across), Y(ends[1]), "ends faint"));
     for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), dot.open ? FORMS.length : 0, dot.text));
-    // The leaders get their names first, and without who made them, where names differ least.
+    // The leaders get their names first.
     const leaders = [...dots].sort((p, q) => q.y - p.y).slice(0, 5);
     for (const dot of [...new Set([...leaders, ...dots])].slice(0, LABELLED)) {
-      const text = cut(dot.name.replace(/^[\w.-]+\/(?=.)/, ""), 190),
+      const text = cut(dot.name, 190),
         w = wide(text);
       const places = [
         [9, 4, "start"],
         [-9, 4, "end"],
         [0, -10, "middle"],
         [0, 17, "middle"],
+        [7, -7, "start"],
+        [7, 15, "start"],
       ];
       for (const [dx, dy, anchor] of places) {
         const from = X(dot.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
@@ -416,16 +359,16 @@ globalThis.Plots = (() => {
         break;
       }
     }
-    const rows = dots.map((dot) => [dot.name, dot.x, dot.y]);
-    return { nodes: [canvas(width, height, ...parts)], rows: [["name", x.title, y.title], ...rows] };
+    const rows = dots.map((dot) => [dot.name, dot.x, dot.y, ...(dot.ends?.length ? dot.ends : ["", ""])]);
+    return { nodes: [canvas(width, height, ...parts)], rows: [["name", x.title, y.title, "low", "high"], ...rows] };
   }
 
-  // --- a chart on the page: drawn when it comes into view, as wide as its place, to be taken along ---
+  // --- a chart on the page: as wide as its place, the first in view first, to be taken along ---
   const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
+  const PAPER = 680; // a page's width between its margins
   const drawn = new Map(); // place -> {draw, rows}
-  async function paint(place) {
-    const chart = drawn.get(place),
-      width = place.clientWidth;
+  async function paint(place, width = place.clientWidth) {
+    const chart = drawn.get(place);
     if (!chart || !width) return;
     place.dataset.width = width;
     try {
@@ -440,25 +383,30 @@ globalThis.Plots = (() => {
     }
     place.dataset.drawn = "true";
   }
-  const seen = new IntersectionObserver(
-    (entries) => {
-      for (const entry of entries)
-        if (entry.isIntersecting) {
-          seen.unobserve(entry.target);
-          paint(entry.target);
-        }
-    },
-    { rootMargin: "300px" },
-  );
+  // One after the other, between what the reader does, so that a picture of the whole page has them all.
+  let drawing = false;
+  async function rest() {
+    if (drawing) return;
+    drawing = true;
+    for (let place; (place = [...drawn.keys()].find((one) => !one.dataset.drawn && one.clientWidth)); ) {
+      await new Promise((go) => (globalThis.requestIdleCallback || setTimeout)(go, { timeout: 500 }));
+      await paint(place);
+    }
+    drawing = false;
+  }
   const sized = new ResizeObserver((entries) => {
     for (const { target } of entries)
       if (target.dataset.drawn && +target.dataset.width !== target.clientWidth) paint(target);
+    rest();
   });
+  // A page's width is known to nobody before it is printed; what is drawn in a step is there in time.
   addEventListener("beforeprint", () => {
-    for (const place of drawn.keys()) if (!place.dataset.drawn) paint(place);
+    for (const place of drawn.keys()) paint(place, PAPER);
+  });
+  addEventListener("afterprint", () => {
+    for (const place of drawn.keys()) paint(place);
   });
   function clear() {
-    seen.disconnect();
     sized.disconnect();
     drawn.clear();
   }
@@ -486,7 +434,6 @@ globalThis.Plots = (() => {
         take("CSV", () => save(csv(drawn.get(place).rows), "text/csv;charset=utf-8", `${id}.csv`)),
       ),
     );
-    seen.observe(place);
     sized.observe(place);
     return card;
   }
@@ -561,49 +508,5 @@ globalThis.Plots = (() => {
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
 
-  // --- tips: of a mark under the pointer or the keyboard; the arrows go from mark to mark ---
-  const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true", dir: "auto" });
-  function showTip(mark) {
-    document.body.append(tip);
-    tip.textContent = mark.dataset.tip;
-    tip.hidden = false;
-    const box = mark.getBoundingClientRect(),
-      own = tip.getBoundingClientRect();
-    const left = Math.max(4, Math.min(document.documentElement.clientWidth - own.width - 4, box.left + box.width / 2 - own.width / 2));
-    tip.style.left = `${left}px`;
-    tip.style.top = `${box.top > own.height + 70 ? box.top - own.height - 6 : box.bottom + 6}px`;
-  }
-  const hide = () => {
-    tip.hidden = true;
-  };
-  for (const [on, off] of [
-    ["pointerover", "pointerout"],
-    ["focusin", "focusout"],
-  ]) {
-    document.addEventListener(on, ({ target }) => {
-      const one = target.closest?.("[data-tip]");
-      if (one) showTip(one);
-    });
-    document.addEventListener(off, hide);
-  }
-  const follow = () => (document.activeElement?.matches("[data-tip]:focus-visible") ? showTip(document.activeElement) : hide());
-  document.addEventListener("scroll", follow, true);
-  document.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape") hide();
-    if (/^(Enter| )$/.test(event.key) && event.target.matches?.("[data-tip][role=button]")) {
-      event.preventDefault();
-      event.target.click();
-    }
-    if (!by || !event.target.matches?.("[data-marks] [data-tip]")) return;
-    const marks = [...event.target.closest("[data-marks]").querySelectorAll("[data-tip]")];
-    const next = marks[marks.indexOf(event.target) + by];
-    event.preventDefault();
-    if (!next) return;
-    event.target.setAttribute("tabindex", -1);
-    next.setAttribute("tabindex", 0);
-    next.focus();
-  });
-
-  return { ticks, around, powers, months, track, share, axis, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, pngOf, most };
+  Object.assign(globalThis.Plots, { powers, months, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, pngOf });
 })();

@@ -182,7 +182,24 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     marks = [mark for line in series.values() for mark in line]
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
     steps = ticks(min(ends), max(ends), least)
-    key = _key(list(series)) if len(series) > 1 else []
+    key = []
+    if len(series) > 1:
+        # Rows with each line's stroke and name.
+        names = list(series)
+        key: list[list[str]] = [[]]
+        across = float(_LEFT)
+        for number, name in enumerate(names):
+            width = 44 + 7.5 * len(name)
+            if key[-1] and across + width > WIDTH - _RIGHT:
+                key.append([])
+                across = float(_LEFT)
+            down = 66 + 18 * (len(key) - 1)
+            stroke = f"stroke='{colour(number)}' stroke-width='2'{dashes(number)}"
+            key[-1] += [
+                f"<line x1='{across:.1f}' y1='{down - 4}' x2='{across + 24:.1f}' y2='{down - 4}' {stroke}/>",
+                text(across + 29, down, name, size=12),
+            ]
+            across += width
     top = _TOP + 18 * len(key)
     floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
     # The first and last marks stand off the edges, so that no interval lies on the axis.
@@ -252,7 +269,8 @@ def about(marks: Sequence[Mark]) -> str:
     """Return the end of a chart's subtitle: the interval where one is drawn, and n."""
     numbers = sorted({mark.n for mark in marks})
     n = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-    return ("" if all(mark.ci95 is None for mark in marks) else ", 95 % interval") + f", n = {n}"
+    said = "no interval" if all(mark.ci95 is None for mark in marks) else "95 % interval"
+    return f", {said}, n = {n}"
 
 
 def joined(points: Sequence[tuple[float, float]], number: int, width: float) -> str:
@@ -282,25 +300,6 @@ def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], floa
 def _numbers(mark: Mark, digits: int) -> str:
     known = "" if mark.ci95 is None else f" ({shown(mark.ci95[0], digits)} to {shown(mark.ci95[1], digits)})"
     return f"{shown(mark.value, digits)}{known}, n = {mark.n}"
-
-
-def _key(names: Sequence[str]) -> list[list[str]]:
-    """Return rows with each line's stroke and name."""
-    rows: list[list[str]] = [[]]
-    x = float(_LEFT)
-    for number, name in enumerate(names):
-        width = 44 + 7.5 * len(name)
-        if rows[-1] and x + width > WIDTH - _RIGHT:
-            rows.append([])
-            x = float(_LEFT)
-        y = 66 + 18 * (len(rows) - 1)
-        stroke = f"stroke='{colour(number)}' stroke-width='2'{dashes(number)}"
-        rows[-1] += [
-            f"<line x1='{x:.1f}' y1='{y - 4}' x2='{x + 24:.1f}' y2='{y - 4}' {stroke}/>",
-            text(x + 29, y, name, size=12),
-        ]
-        x += width
-    return rows
 
 
 def dashes(number: int) -> str:

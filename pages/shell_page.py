@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 
 _STYLES = ("palette.css", "shell.css")
-_SCRIPTS = ("elements.js", "shell.js", "plots.js")
+_SCRIPTS = ("elements.js", "shell.js", "marks.js")
 _THEME = 'Shell.theme(document.getElementById("theme"));'
 
 
@@ -19,7 +19,7 @@ def page_asset(name: str, room: str = "pages") -> str:
     """Return the text of a file that stands beside our code: in `room`, or one that every page of ours shares.
 
     `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
-    (light and dark), `plots.js` (charts).
+    (light and dark), `marks.js` (numbers on their scales, tips), `plots.js` (charts).
     """
     return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
@@ -63,7 +63,7 @@ def shell_page(
         title: As text.
         main: What it holds, as HTML: what others wrote must be escaped in it.
         style: CSS after the shell's.
-        script: JavaScript after the shell's; it may use `Elements`, `Plots`, and the data by their id, `data`.
+        script: JavaScript after the shell's; it may use `Elements`, `Plots` of `marks.js`, and the data by their id.
         data: What the script shows: JSON that is safe in a script (`in_script`).
         head: Its head, where it holds links or tools (`page_head`).
         kind: What its second line calls it, which tells our pages from other files.

@@ -7,6 +7,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,6 +128,31 @@ def a_call(run: Run, counts: Mapping[str, Any]) -> str:
     return f"{ours:.2f} ms of processor time a call (the server {theirs:.2f}), at load {os.getloadavg()[0]:.1f}"
 
 
+_BARE = """
+import asyncio, json, sys, time
+import aiohttp
+async def ask_all(url, calls, at_once):
+    numbers, text = iter(range(calls)), "The keeper walks down to the harbour because a boat is late. " * 33
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        async def ask():
+            for number in numbers:
+                body = {"model": "m", "messages": [{"role": "user", "content": f"{number} {text}"}]}
+                async with session.post(f"{url}/chat/completions", json=body) as response:
+                    (await response.json())["choices"][0]["message"]["content"]
+        await asyncio.gather(*(ask() for _ in range(at_once)))
+began = time.process_time()
+asyncio.run(ask_all(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+print(time.process_time() - began)
+"""
+
+
+def bare(delay: float, concurrency: int, calls: int = 4000) -> float:
+    """Return the processor time (ms) of a call of 2 kB by aiohttp alone, without its start: sent and its reply read."""
+    with playing("judge", delay) as url:
+        done = run((sys.executable, "-c", _BARE, url, str(calls), str(concurrency)), tempfile.gettempdir())
+    return 1e3 * float(done.stdout) / calls
+
+
 def cold_and_cached(name: str, delay: float, concurrency: int, command: Callable[[str], Run]) -> tuple[Run, Run]:
     """Run a command twice against one of `tests.servers`, print what both took, and return them.
 
@@ -138,7 +164,7 @@ def cold_and_cached(name: str, delay: float, concurrency: int, command: Callable
         cached = command(url)
         more = counted(url)["calls"] - counts["calls"]
     ideal = counts["calls"] * delay / concurrency
-    print(f"{counts['calls']:,} calls, {a_call(cold, counts)}")
+    print(f"{counts['calls']:,} calls, {a_call(cold, counts)}; bare aiohttp {bare(delay, concurrency):.2f}")
     print(f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal {ideal:.1f} s")
     print(f"  calls in flight    {counts['most_in_flight']:6d}     of {concurrency}")
     print(f"  from the cache     {cached.seconds:6.2f} s   {more} calls")

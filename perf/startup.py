@@ -1,4 +1,4 @@
-"""What Reelbench adds to a start: of its own command, and of lmms-eval, in which our plugin is loaded.
+"""What Reelbench adds to a start, of its own command and of lmms-eval with our plugin in it, and to a run beside it.
 
 python -m perf.startup
 """
@@ -26,9 +26,25 @@ start = time.perf_counter(); lmms_eval_plugin._index(manager); indexed = time.pe
 print(loaded + indexed, loaded, indexed)
 """
 
+# `reelbench run` of 12 questions in its own process, with the log of a real run in lmms-eval's place.
+RUN = ("run", "--frames", "uniform:4", "--", "--tasks", "rextime_mini", "--model", "reelbench_baseline")
+OWN = """
+import shutil, sys, time
+from reelbench.cli import main
+from reelbench.tasks.lmms import process
+done, sys.argv = sys.argv[1], ["reelbench", *sys.argv[2:]]
+left = shutil.ignore_patterns("reelbench")
+process.lmms_eval = lambda *_, **__: shutil.copytree(done, sys.argv[-1], ignore=left, dirs_exist_ok=True)
+try:
+    main()
+finally:
+    print(time.process_time())
+"""
+
 
 def main() -> None:
     """Measure and print."""
+    import os
     import subprocess
 
     with tempfile.TemporaryDirectory() as home:
@@ -45,6 +61,19 @@ def main() -> None:
             done = subprocess.run([BIN / "python", "-c", PLUGIN], capture_output=True, text=True, check=True)
             total, loaded, indexed = map(float, done.stdout.split()[-3:])
             print(f"  the plugin: {total:.3f} s ({loaded:.3f} registering, {indexed:.3f} indexing our tasks)")
+        compiled = {
+            **os.environ,
+            "REELBENCH_HOME": home,
+            "PYTHONDONTWRITEBYTECODE": "",
+        }  # as an installed package's are
+        outputs = [str(Path(home) / str(number)) for number in range(8)]
+        subprocess.run([BIN / "reelbench", *RUN, "--output_path", outputs[0]], env=compiled, check=True)
+        own = []
+        for output in outputs[1:]:
+            words = [BIN / "python", "-c", OWN, outputs[0], *RUN, "--output_path", output]
+            done = subprocess.run(words, env=compiled, capture_output=True, text=True, check=True)
+            own.append(float(done.stdout.split()[-1]))
+        report("reelbench run, processor time of its own process", {"12 answers": own[1:]})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from reelbench.registry.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
-    from reelbench.api import Scored, compare, evaluate, open_result, results, score
+    from reelbench.api import Scored, ask, benchmarks, compare, evaluate, open_result, results, score
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.data.loading import load
     from reelbench.registry.errors import DataUnavailableError, InputError, MediaError, ReelbenchError
@@ -31,6 +31,8 @@ __all__ = [
     "ReelbenchError",
     "Scored",
     "__version__",
+    "ask",
+    "benchmarks",
     "compare",
     "evaluate",
     "load",
@@ -44,11 +46,21 @@ __all__ = [
 __getattr__ = _names_of(
     __name__,
     {
-        "reelbench.api": ("Scored", "compare", "evaluate", "open_result", "results", "score"),
+        "reelbench.api": ("Scored", "ask", "benchmarks", "compare", "evaluate", "open_result", "results", "score"),
         "reelbench.judges.judge_options": ("JudgeOptions",),
         "reelbench.registry.data.loading": ("load",),
         "reelbench.registry.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
         "reelbench.scoring.answers": ("read_option", "read_span"),
+    },
+    {
+        "ask": ("ask_model", "evaluate_model", "run"),
+        "benchmarks": ("available_benchmarks", "get_benchmarks", "list_benchmarks", "list_tasks"),
+        "compare": ("compare_results", "compare_runs", "diff"),
+        "evaluate": ("eval", "eval_fn", "evaluate_function"),
+        "load": ("get_benchmark", "load_benchmark", "load_data", "load_dataset", "load_task"),
+        "open_result": ("load_result", "load_results", "load_run", "open_run", "read_result"),
+        "results": ("list_results",),
+        "score": ("evaluate_predictions", "grade", "score_file", "score_predictions"),
     },
 )
 

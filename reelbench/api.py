@@ -7,10 +7,12 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from inspect import signature
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack, overload
 
 from reelbench.registry.errors import InputError, first_line, number_of
 from reelbench.registry.progress import line_bar
@@ -27,15 +29,17 @@ if TYPE_CHECKING:
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
+P = ParamSpec("P")
+
 _NAME = "predictions"
-_FRAMES = ("to_df", "to_dataframe", "to_pandas")  # what others call `to_frame`
+_FRAMES = ("to_df", "to_dataframe")  # what others call `to_frame`
 
 
 @dataclass(frozen=True, repr=False)
 class Scored:
-    """A scored benchmark: the numbers, and the items behind them. Nothing of it is written until `save` is called.
+    """A scored benchmark: its numbers and its items. `save` writes it to a folder.
 
-    It prints as a table of its metrics, and a notebook shows it as one.
+    It prints as a table of its metrics, also in a notebook.
 
     Attributes:
         benchmark: The benchmark's id.
@@ -43,9 +47,10 @@ class Scored:
         split: The split that was scored.
         metrics: Name -> an object with `value` (None: not scored), `ci95` (low, high; or None) and `n` (items).
         breakdowns: Facet -> label -> metrics.
-        counts: How many items ended how.
-        notes: What did not fit, and what failed, a line each.
-        judge: Who judged, and how, as `result.json` records it; None where nobody did.
+        counts: The number of items in each state.
+        notes: Warnings and failures, one line each.
+        judge: The judge and its settings, as in `result.json`; None if there was no judge.
+        model: The model that gave the answers; if it is not known, the name of the file.
     """
 
     benchmark: str
@@ -60,6 +65,7 @@ class Scored:
     _samples: "Sequence[Sample]" = field(repr=False, compare=False)
     _questions: Mapping[str, str] = field(repr=False, compare=False)
     _write: Callable[[Path], object] = field(repr=False, compare=False)
+    model: str | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -77,7 +83,7 @@ class Scored:
         return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self), below)
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
-        """Draw a metric over all items, and for each label of a facet, with 95 % intervals where there are any.
+        """Draw a metric over all items, and for each label of a facet, with the 95 % intervals that exist.
 
         Args:
             by: A facet of `breakdowns`; by default the first.
@@ -114,15 +120,18 @@ class Scored:
         unit, shown = drawn.in_unit, name.replace("_", " ")
         return Svg(intervals(title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits))
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - there is none
-        hint = "; to_frame() returns a pandas DataFrame" if name in _FRAMES else ""
-        raise AttributeError(f"Scored has no attribute {name!r}{hint}")
+    if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
+
+        def __getattr__(self, name: str) -> object:
+            hint = "; to_frame() returns a pandas DataFrame" if name in _FRAMES else ""
+            raise AttributeError(f"Scored has no attribute {name!r}{hint}")
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a row an item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, then its own.
+        """Return one row per item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, and more.
 
-        These are what was read (`read.answer`, `read.span`), the reference (`target.…`), the facets' labels, and the
-        scores (`score.…`, before scaling); an unscored item has no score. `question` is None where it is not known.
+        The other columns are the parsed answer (`read.answer`, `read.span`), the reference (`target.…`), the facets'
+        labels, and the scores (`score.…`, before scaling). An unscored item has no score. `question` is None if it is
+        not known.
         """
         import pandas as pd
 
@@ -145,6 +154,26 @@ class Scored:
             ]
         )
 
+    to_pandas = to_frame
+
+    def view(self, file: str | Path | None = None) -> "Page":
+        """Make one page of every question and answer, as `reelbench view --out FILE` does; a notebook shows it.
+
+        It contains no videos and no paths of this machine, so you can give the notebook to others.
+
+        Args:
+            file: The page; its name ends in .html. Default: a file in a new temporary folder.
+
+        Raises:
+            InputError: The board, which has this page, is not installed, or the data may not be shared.
+        """
+        from reelbench.houses import of_house
+
+        write_of_folder = of_house("Scored.view")
+        made = Path(file) if file is not None else Path(tempfile.mkdtemp(prefix="reelbench-")) / "view.html"
+        with tempfile.TemporaryDirectory() as folder:
+            return Page(write_of_folder(self.save(folder), made))
+
     def save(self, folder: str | Path) -> Path:
         """Write the result, its samples and its questions to a folder, as `reelbench score --output` does.
 
@@ -153,6 +182,22 @@ class Scored:
         """
         self._write(Path(folder))
         return Path(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page on disk: it prints as its path, and a notebook shows it in a frame."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        text = escape(self.path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{text}" style="width: 100%; height: 640px; border: 1px solid #ccc"></iframe>'
 
 
 class SourceOptions(TypedDict, total=False):
@@ -188,18 +233,18 @@ def score(
     Args:
         name: A benchmark, or one of its tasks (`rextime_mini`).
         predictions: A file in the owners' format or a table of ids and texts (CSV, TSV, JSON, JSON Lines, Parquet,
-            Excel, `hf://datasets/ORG/NAME`), or a list of dicts, a DataFrame or a Dataset with the same in it.
+            Excel, `hf://datasets/ORG/NAME`), or a list of dicts, a DataFrame or a Dataset with the same columns.
         references: A file of references; by default the benchmark's own data.
         tags: CogME's tags (JSON Lines), for dramaqa_cogme.
-        judge: Who judges open answers, as `--judge` takes it: a model, `MODEL@URL`, or several with commas between
-            them (a panel); or `reelbench.JudgeOptions` for more than that.
-        model: Whose answers these are, for the record.
-        about: What else the record is to say, as a mapping or a `model.yaml`: `frames` (`uniform:32`), `label` (what
-            else shaped the answers), `url` (where they are described), `revision`, `parameters`, `licence`, and what
-            else `--about` takes.
-        overlap: Whether BLEU, CIDEr and METEOR are computed; they take a Java process.
+        judge: The judge of open answers, as in `--judge`: a model, `MODEL@URL`, or several with commas (a panel).
+            `reelbench.JudgeOptions` has more options.
+        model: The model that gave the answers, for the record.
+        about: Further facts for the record, as a mapping or a `model.yaml`: `frames` (`uniform:32`), `label` (a
+            further condition of the run), `url` (a description), `revision`, `parameters`, `licence`, and the other
+            facts of `--about`.
+        overlap: Whether BLEU, CIDEr and METEOR are computed; they need a Java process.
         **source: `split` (if not the task's or the benchmark's default one), `data` (path of the benchmark's data, if
-            it isn't found automatically), and of a table `id_column` and `text_column`, where their names don't tell.
+            it isn't found automatically), and for a table `id_column` and `text_column`, if their names don't show it.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -234,15 +279,15 @@ def score(
 
 
 def open_result(folder: str | Path) -> Scored:
-    """Return a result that is on disk, as `score` returned it before `save` wrote it.
+    """Return a result from disk, as `score` returned it.
 
     Args:
-        folder: What `save`, `reelbench score --output` or `reelbench run` wrote: `result.json` and `samples.jsonl`; or
-            a folder above that has no other result.
+        folder: A folder with `result.json` and `samples.jsonl`, from `save`, `reelbench score --output` or `reelbench
+            run`; or a folder above it that has no other result.
 
     Returns:
-        The result. Questions are known where `questions.jsonl` lies beside it; a note says so where the samples are
-        not those that the result was made from.
+        The result. Its questions are known if `questions.jsonl` is in the folder. If the samples were changed since the
+        result was made, a note says so.
 
     Raises:
         InputError: There is no result, or several, or a file of it can't be read.
@@ -270,26 +315,51 @@ def open_result(folder: str | Path) -> Scored:
         list(result_files.read_samples(place)),
         {key: line["question"] for key, line in asked.items()},
         partial(result_files.copy, place),
+        result.model.id,
     )
 
 
-def compare(a: "Scored | str | Path", b: "Scored | str | Path", *, anyway: bool = False) -> "Comparison":
-    """Test whether one result is better than another, on the items that both answered: what `reelbench compare` does.
+def benchmarks() -> dict[str, list[str]]:
+    """Return the tasks of each benchmark, by its id, as in `reelbench list`."""
+    from reelbench.registry import discovery
+
+    return {name: [task.name for task in spec.tasks] for name, spec in discovery.specs().items()}
+
+
+@overload
+def compare(a: "Scored | str | Path", b: "Scored | str | Path", /, *, anyway: bool = False) -> "Comparison": ...
+
+
+@overload
+def compare(
+    a: "Scored | str | Path", b: "Scored | str | Path", /, *more: "Scored | str | Path", anyway: bool = False
+) -> "Comparison | list[Comparison]": ...
+
+
+def compare(
+    a: "Scored | str | Path", b: "Scored | str | Path", /, *more: "Scored | str | Path", anyway: bool = False
+) -> "Comparison | list[Comparison]":
+    """Test whether one result is better than another, on the items that both answered, as `reelbench compare` does.
 
     Args:
         a: A result, or its folder.
         b: Another one of the same benchmark, version and split.
+        *more: Further results; then each pair has its own comparison, in their order. Its p is for this pair only; a
+            leaderboard's table corrects for all its pairs.
         anyway: Compare them even if different judges, or judges with different prompts, scored them.
 
     Returns:
         The comparison: `metrics` (name -> the two values, their difference with its 95 % interval over videos, and p),
-        `both`, `only_a` and `only_b` (items).
+        and the numbers of items `both`, `only_a` and `only_b`.
 
     Raises:
-        InputError: They are not of the same benchmark, version and split, or were not judged alike.
+        InputError: The results differ in benchmark, version, split or judge.
     """
     from reelbench.scoring import comparison
 
+    if more:
+        opened = [given if isinstance(given, Scored) else open_result(given) for given in (a, b, *more)]
+        return [compare(*pair, anyway=anyway) for pair in combinations(opened, 2)]
     first, second = (given if isinstance(given, Scored) else open_result(given) for given in (a, b))
     of_first, of_second = (f"{one.benchmark} {one.split} (version {one.version})" for one in (first, second))
     if of_first != of_second:
@@ -299,38 +369,128 @@ def compare(a: "Scored | str | Path", b: "Scored | str | Path", *, anyway: bool 
         )
     if not anyway and (apart := comparison.judging_apart(first.judge, second.judge)):
         raise InputError(f"compare: {apart}; to compare them all the same give anyway=True")
-    return comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
+    compared = comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
+    names = (first.model or "a", second.model or "b")
+    return replace(compared, names=names) if names[0] != names[1] else compared
 
 
+def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
+    """Return `call`; of arguments that are none of its own it tells the call that they mean."""
+    known = list(signature(call).parameters)
+
+    @wraps(call)
+    def checked(*args: P.args, **given: P.kwargs) -> Scored:
+        wrong = [name for name in given if name not in {*known, *AskedOptions.__annotations__}]
+        if wrong or not {*known[len(args) : 2]} <= given.keys():
+            url = next((given[name] for name in ("url", "base_url", "llm_url") if name in given), "URL")
+            model, name = given.get("model") or given.get("llm", "MODEL"), given.get("name", [*args, "NAME"][0])
+            raise TypeError(
+                f"{call.__name__}({', '.join(known[:2])}, …)" + f" has no argument {wrong[0]!r}" * bool(wrong) + "; a "
+                f"served model: reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "
+                f"{name!r})"
+            )
+        return call(*args, **given)
+
+    return checked
+
+
+class AskedOptions(TypedDict, total=False):
+    """How a model is asked: the further keywords of `ask`, as `reelbench ask` has them as options.
+
+    Attributes:
+        concurrency: Maximum concurrent calls.
+        extra: Sent with every request as it is.
+        max_tokens: Most tokens of an answer.
+        thinking: The model thinks before it answers.
+        budget_calls: Replies paid for at most.
+        timeout: Seconds for one call.
+    """
+
+    concurrency: int
+    extra: Mapping[str, Any]
+    max_tokens: int | None
+    thinking: bool
+    budget_calls: int | None
+    timeout: float
+
+
+@_guided
+def ask(
+    model: str,
+    name: str,
+    *,
+    url: str | None = None,
+    frames: str | int = "uniform:32",
+    split: str | None = None,
+    limit: int | None = None,
+    judge: "str | JudgeOptions | None" = None,
+    data: str | Path | None = None,
+    **options: Unpack[AskedOptions],
+) -> Scored:
+    """Ask a model behind a server all questions of a benchmark, and score its answers, as `reelbench ask` does.
+
+    Args:
+        model: `provider/model`, or the model's name on the server at `url`.
+        name: A benchmark, or one of its tasks (`rextime_mini`).
+        url: Base URL of an OpenAI-compatible server. Default: the provider's, otherwise `REELBENCH_LLM_URL`.
+        frames: The frames, as in `reelbench ask --frames`; a number N means N equally spaced frames.
+        split: The split, if not the task's or the benchmark's default one.
+        limit: Maximum number of questions; the first ones are asked.
+        judge: As in `score`.
+        data: Path of the benchmark's data, if it isn't found automatically.
+        **options: Options of the requests (`AskedOptions`).
+
+    Returns:
+        The scores. Answers are saved: the same call again sends no question a second time.
+
+    Raises:
+        InputError: A name or a value can't be used, or the provider doesn't support the request.
+        ReelbenchError: No question was answered.
+    """
+    from reelbench.llm.ask_options import AskOptions
+    from reelbench.llm.served import served
+    from reelbench.methods import asking
+    from reelbench.registry import settings
+    from reelbench.tasks.score import Options
+
+    where = url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    whose = served("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+    notes: list[str] = []
+    questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
+    scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
+    return _scored(asking.ask(questions, AskOptions(**whose, **options), scoring), notes)
+
+
+@_guided
 def evaluate(
-    fn: Callable[[str, Any, Mapping[str, Any]], str],
+    fn: Callable[[str, Any, dict[str, Any]], str],
     name: str,
     *,
     split: str | None = None,
-    frames: str = "uniform:32",
+    frames: str | int = "uniform:32",
     limit: int | None = None,
     judge: "str | JudgeOptions | None" = None,
     model: str | None = None,
     data: str | Path | None = None,
 ) -> Scored:
-    """Ask a Python function every question of a benchmark, and score its answers; a terminal or notebook has a bar.
+    """Ask a Python function all questions of a benchmark, and score its answers, with a progress bar.
 
     Args:
-        fn: `fn(question, frames, row) -> text`. `question` is the whole prompt as the benchmark's task words it, with
-            its options. `frames` is a path to a clip with exactly the frames asked for, a list of PIL images with
-            `as=images`, the video itself with `native`, and None with `none`. `row` has the row's columns
+        fn: `fn(question, frames, row) -> text`. `question` is the whole prompt of the benchmark's task, with the
+            options. `frames` is the path of a clip with exactly the frames that you chose, a list of PIL images with
+            `as=images`, the video itself with `native`, or None with `none`. `row` has the row's columns
             (`reelbench.load`).
         name: A benchmark, or one of its tasks (`rextime_mini`).
         split: The split, if not the task's or the benchmark's default one.
-        frames: Which frames, as `reelbench run --frames` takes it.
-        limit: Only the first so many questions.
-        judge: As `score` takes it.
-        model: The model's name, for the record; by default the function's.
+        frames: The frames, as in `reelbench run --frames`.
+        limit: Maximum number of questions; the first ones are asked.
+        judge: As in `score`.
+        model: The model's name, for the record. Default: the function's name.
         data: Path of the benchmark's data, if it isn't found automatically.
 
     Returns:
-        The scores. A question without its video is unscored (`media_missing`), as is one at which `fn` raised
-        (`model_failed`); `notes` say what failed. An exception from the first call of all is raised.
+        The scores. A question is unscored if its video is missing (`media_missing`), or if `fn` raised an exception
+        (`model_failed`); `notes` has the errors. If the first call of all raises an exception, it is raised.
     """
     from reelbench.methods import function
     from reelbench.tasks.score import Options
@@ -338,15 +498,15 @@ def evaluate(
     notes: list[str] = []
     options = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
     evaluation = function.evaluate(
-        fn, name, options, split=split, frames=frames, limit=limit, model=model, data=_path(data)
+        fn, name, options, split=split, frames=str(frames), limit=limit, model=model, data=_path(data)
     )
     return _scored(evaluation, notes)
 
 
 def results(store: str | Path) -> "pd.DataFrame":
-    """Return a results store as a table, a row a metric of a result.
+    """Return a results store as a table, with one row for each metric of a result.
 
-    Columns: `key` (the result's folder in the store); those of the leaderboard, under the names of its downloads
+    Columns: `key` (the result's folder in the store); the leaderboard's columns, with the names of its downloads
     (`rank`, `model`, `revision`, `benchmark`, `split`, `frames`, `label`, `judge`, `items`, `scored`, `date` …); then
     `metric`, `value`, `low`, `high` (the 95 % interval), `n` and `unit`.
 
@@ -355,18 +515,9 @@ def results(store: str | Path) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    try:
-        from reelbench.leaderboard import board, columns
-    except ModuleNotFoundError as error:
-        if not f"{error.name}.".startswith("reelbench.leaderboard."):
-            raise
-        raise InputError(f"reelbench.results: Reelbench's board is not installed here ({error.name})") from None
+    from reelbench.houses import of_house
 
-    made = board.make(Path(store), published=False)
-    if made.left_out:
-        raise InputError(next(iter(made.left_out.values())))
-    rows = columns.metric_records(made)
-    return pd.DataFrame([row for row in rows if row["key"] is not None])
+    return pd.DataFrame(of_house("reelbench.results")(Path(store)))
 
 
 def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
@@ -383,7 +534,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     return Scored(
         evaluation.spec.id,
         evaluation.spec.version,
-        evaluation.split,
+        evaluation.questions.split,
         scored.metrics,
         scored.breakdowns,
         scored.counts,
@@ -391,13 +542,14 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
         evaluation.spec,
         scored.samples,
-        {sample.id: question for sample, question, _ in evaluation.asked.of_samples(scored.samples)},
+        {sample.id: question for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)},
         evaluation.write,
+        evaluation.model.id,
     )
 
 
 def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, Any], About | None]":
-    """Return what is said of the answers, and what is said of the model."""
+    """Return the settings of the answers, and those of the model."""
     from reelbench.registry import about as abouts
 
     if about is None or isinstance(about, str | Path):

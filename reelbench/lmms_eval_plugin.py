@@ -7,14 +7,18 @@ lmms-eval has an entry-point group for models only, and its `LMMS_EVAL_PLUGINS` 
 models' entry points run before any `TaskManager` exists, so that is where our folder of tasks is added to the index.
 This module must never raise: an entry point that does stops all later ones, other people's too.
 """
+# ruff: noqa: ANN401 - what lmms-eval hands over
 
+import atexit
 import inspect
 import logging
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -29,6 +33,9 @@ log = logging.getLogger("reelbench")
 
 _MARK = "_reelbench_wrapped"
 _LEFT_OUT = "_reelbench_left_out"
+_listed: dict[str, Any] = {}
+"""lmms-eval's own tasks, as it lists them."""
+
 _NO_KEY = "EMPTY"
 """What servers that need no key are usually sent."""
 
@@ -49,10 +56,18 @@ def manifests() -> list[Any]:
     """Register our tasks and return our models' manifests; the entry point of the group `lmms_eval.models`."""
     try:
         _wrap_all()
-        _say_it_in_one_line()
-        _look_at_the_server()
+        # Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on what ended a run.
+        program = sys.modules.get("lmms_eval.__main__")
+        of_run = settings.JUDGE.name in os.environ and not settings.JUDGE.is_set  # it asks the judge afterwards
+        if of_run and "DEBUG" not in sys.argv:
+            quiet = SimpleNamespace(**{**vars(traceback), "print_exc": lambda *_, **__: None})
+            if program is not None and getattr(program, "traceback", None) is traceback:
+                program.traceback = quiet  # type: ignore[attr-defined] - its own name
         from lmms_eval.models.registry_v2 import ModelManifest
 
+        from reelbench.tasks.lmms import process
+
+        sys.argv[1:] = process.by_name(sys.argv[1:])  # which lmms-eval reads after this
         baseline = "reelbench.methods.baseline"
         chat, simple = f"{baseline}.ChatBaseline", f"{baseline}.SimpleBaseline"
         return [ModelManifest(model_id="reelbench_baseline", simple_class_path=simple, chat_class_path=chat)]
@@ -61,29 +76,26 @@ def manifests() -> list[Any]:
         return []
 
 
-def _look_at_the_server() -> None:
-    """Look at the address of a server that is asked, on lmms-eval's own command line.
+@contextmanager
+def _at_its_server(model_args: object) -> Iterator[None]:
+    """Look at the address of a server that is asked, whatever started lmms-eval, while its client is made.
 
     A placeholder is set for a key where none is there and the server is one's own: its client demands one. What an
     address without a path lacks is said: lmms-eval counts each 404 as an answer that failed.
     """
-    words = " ".join(sys.argv)
-    host = re.search(r"base_url=[a-z]+://(?:[^@/,]*@)?([^:/,]+)", words)
-    if host is not None and host[1] != "api.openai.com" and not settings.OPENAI_API_KEY.is_set:
-        os.environ[settings.OPENAI_API_KEY.name] = _NO_KEY
-        log.warning("%s is not set: %s is sent to %s in its place", settings.OPENAI_API_KEY.name, _NO_KEY, host[1])
-    if bare := re.search(r"base_url=([a-z]+://[^/,\s]+)/?(?=[,\s]|$)", words):
-        log.warning("base_url=%s has no path, and most servers have /v1", without_credentials(bare[1]))
-
-
-def _say_it_in_one_line() -> None:
-    """Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on what ended a run."""
-    program = sys.modules.get("lmms_eval.__main__")
-    of_run = settings.JUDGE.name in os.environ and not settings.JUDGE.is_set  # it asks the judge afterwards
-    if of_run and "DEBUG" not in sys.argv:
-        quiet = SimpleNamespace(**{**vars(traceback), "print_exc": lambda *_, **__: None})
-        if program is not None and getattr(program, "traceback", None) is traceback:
-            program.traceback = quiet  # type: ignore[attr-defined] - what its own code calls so
+    address = re.search(r"base_url=(([a-z]+://)(?:[^@/,]*@)?([^:/,\s]+)[^,\s]*)", str(model_args))
+    if address is not None and re.fullmatch(r"[a-z]+://[^/]+/?", address[1]):
+        log.warning("base_url=%s has no path, and most servers have /v1", without_credentials(address[1].rstrip("/")))
+    key = settings.OPENAI_API_KEY
+    if address is None or address[3] == "api.openai.com" or key.is_set or "api_key=" in str(model_args):
+        yield
+        return
+    log.warning("%s is not set: %s is sent to %s in its place", key.name, _NO_KEY, address[3])
+    before, os.environ[key.name] = os.environ.get(key.name, ""), _NO_KEY
+    try:
+        yield
+    finally:
+        os.environ[key.name] = before
 
 
 def _wrap_all() -> None:
@@ -98,6 +110,7 @@ def _wrap_all() -> None:
     ):
         use = f"use --include_path {tasks_folder()}"
         log.warning("%s indexes tasks in a way that reelbench does not know; %s", this, use)
+    _wrap(TaskManager, "_get_task_and_group", "self task_dir", _listed_once)
     load = "_load_individual_task_or_group"
     if not (
         _wrap(TaskManager, load, "self name_or_config task_type parent_name update_config", _load_what_is_here)
@@ -136,7 +149,7 @@ def _wrap(
         return False
 
     @wraps(original)
-    def method(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the original
+    def method(*args: Any, **kwargs: Any) -> Any:
         return ours(original, *args, **kwargs)
 
     setattr(method, _MARK, True)
@@ -147,24 +160,41 @@ def _wrap(
 # --- in the place of lmms-eval's ----------------------------------------------------------------------------------
 
 
-def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-    """Learn of each model that is made whether it sends videos on as they are: only the model itself knows."""
-    from reelbench.tasks.lmms import adapters
+def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs: Any) -> Any:
+    """Learn of each model that is made whether it sends videos on as they are: only the model itself knows.
 
-    model = original(cls, *args, **kwargs)
+    InputError, before it is loaded, where it takes pictures alone and our tasks are to tell it their times.
+    """
+    from reelbench.tasks.lmms import adapters, process, visuals
+
+    if process.wanted_tasks(sys.argv):
+        adapters.check_times(visuals.sampling(), {"simple" if getattr(cls, "is_simple", True) else "chat"})
+    with _at_its_server(args[0] if args else kwargs.get("arg_string")):
+        model = original(cls, *args, **kwargs)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        atexit.unregister(_leave_group)
+        atexit.register(_leave_group)
     adapters.passes_video = getattr(model, adapters.PASS_VIDEO, False) is True
     adapters.task_type = "simple" if getattr(model, "is_simple", True) else "chat"
     return model
 
 
-def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:  # noqa: ANN401
+def _leave_group() -> None:
+    """Leave the group of processes, as lmms-eval doesn't: torch's threads may abort Python where they outlive it."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:
     """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
     from reelbench.tasks.lmms.adapter_patches import patched
 
     return patched(original(*args, **kwargs))
 
 
-def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:  # noqa: ANN401
+def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
     """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
     from reelbench.scoring import aggregation
 
@@ -172,7 +202,10 @@ def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_
     return not (isinstance(text, str) and aggregation.is_failure(text)) and original(response, request_type)
 
 
-def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401
+def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    # lmms-eval logs it, for what it may push; the Hub's client takes it by either name.
+    if "--hf_hub_log_args" not in " ".join(sys.argv) and (token := os.environ.pop("HF_TOKEN", None)):
+        os.environ.setdefault("HUGGING_FACE_HUB_TOKEN", token)
     index = original(self, *args, **kwargs)
     for name, entry in _index(self).items():
         known = index.setdefault(name, entry)
@@ -181,13 +214,22 @@ def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: A
     return index
 
 
-def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
+def _listed_once(original: Callable[..., dict[str, Any]], self: Any, task_dir: str) -> dict[str, Any]:
+    """List lmms-eval's own tasks once in a process: it takes some 3 s, and a sweep's runs each ask for it."""
+    if Path(task_dir) != Path(inspect.getfile(type(self))).parent:
+        return original(self, task_dir)
+    if not _listed:
+        _listed.update(original(self, task_dir))
+    return deepcopy(_listed)
+
+
+def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: str) -> dict[str, Any]:
     from reelbench.tasks.lmms import codegen
 
     return codegen.config(name) or original(self, name)
 
 
-def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskManager
+def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
     from reelbench.registry.discovery import packages
@@ -215,12 +257,8 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
 
 
 def _load_what_is_here(
-    original: Callable[..., Any],
-    self: Any,  # noqa: ANN401
-    name_or_config: Any = None,  # noqa: ANN401
-    *args: Any,  # noqa: ANN401
-    **kwargs: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
+    original: Callable[..., Any], self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any
+) -> Any:
     """Load a task; of ours one whose data is not here is left out, with a line that says why."""
     from reelbench.registry.errors import ReelbenchError
     from reelbench.tasks.lmms import adapters
@@ -247,7 +285,7 @@ def _load_what_is_here(
     return {}
 
 
-def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
+def _asked_often(loaded: Any) -> Any:
     """Have tasks sampled as often as the environment's candidates say: lmms-eval's own `repeats`."""
     from reelbench.registry.decoding import Candidates
 
@@ -261,7 +299,7 @@ def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
     return loaded
 
 
-def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     """Load what is asked for; DataUnavailableError where nothing is left of it."""
     left_out = self.__dict__[_LEFT_OUT] = {}
     loaded = original(self, *args, **kwargs)
@@ -273,7 +311,7 @@ def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs
     return loaded
 
 
-def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
+def _task_of_declaration(manager: Any, asked: Any) -> Any:
     """Return the task's name where lmms-eval was given a `benchmark.yaml` as if it were a task's own YAML.
 
     For a name that is also a folder here lmms-eval reads every YAML in it, and a benchmark's folder is named after it.
@@ -293,7 +331,7 @@ def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmm
     return spec.tasks[0].name
 
 
-def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
+def _rows_of(manager: Any, name_or_config: Any) -> Any:
     """Return the rows of a task of ours, as its YAML names them; None for anything else."""
     from reelbench.registry import discovery
     from reelbench.registry.data.rows_on_disk import RowsOnDisk
@@ -310,5 +348,5 @@ def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-e
     return data if isinstance(data, RowsOnDisk) else None
 
 
-def _has_tasks(loaded: Any) -> bool:  # noqa: ANN401 - tasks by name, or by name within groups
+def _has_tasks(loaded: Any) -> bool:
     return any(_has_tasks(found) if isinstance(found, dict) else True for found in loaded.values())

@@ -106,7 +106,8 @@ _SHOWN = 200  # characters of a field's place: a key in it may be anybody's
 
 def wrong_fields(error: ValidationError) -> list[str]:
     """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
-    places = [(".".join(map(str, problem["loc"]))[:_SHOWN], problem["msg"]) for problem in error.errors()]
+    problems = error.errors(include_url=False)
+    places = [(".".join(map(str, problem["loc"]))[:_SHOWN], problem["msg"]) for problem in problems]
     return [f"{place or 'the object'}: {message}" for place, message in places]
 
 
@@ -122,7 +123,7 @@ def first_wrong_field(error: ValidationError) -> str:
 
 
 def checked(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
-    """Return what was read as a model; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one.
+    """Return the record that a value makes; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one.
 
     `mark` stands between `where` and the field.
     """

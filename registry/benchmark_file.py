@@ -11,13 +11,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from reelbench.registry import bounds, settings
 from reelbench.registry.containment import contained
@@ -25,20 +25,21 @@ from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
-from reelbench.registry.metrics import Mean, MeanOf, Metric
-from reelbench.registry.rows import DURATION, FPS, KIND_COLUMNS
+from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric
+from reelbench.registry.rows import ALSO, ASKED, CLIP, DURATION, FPS, GROUP, KIND_COLUMNS, OPTIONAL, VIDEOS
 from reelbench.registry.spec import (
-    AnswerForm,
+    COLUMNS,
     BenchmarkSpec,
     Column,
     Facet,
     FileBeside,
+    Group,
     HubFile,
+    Join,
     JudgeSpec,
     MediaSource,
     RowMapping,
     Source,
-    SpanUnit,
     SplitSpec,
     TaskSpec,
     UrlFile,
@@ -48,16 +49,32 @@ from reelbench.registry.values import is_array, is_object
 
 NAME = "benchmark.yaml"
 ENTRY_POINTS = "reelbench.benchmarks"
-FORMATS = "mapped_formats"
-"""The module beside our own benchmarks that reads predictions and references of one that a file declares."""
+FORMATS = "submissions"
+"""The module beside our own benchmarks that writes a submission to one that a file declares."""
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
-KEYS = (
-    *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
-    *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
-    *("organisation", "span_unit", "fps", "options", "hidden_answers"),
-)
 REQUIRED = ("id", "kind", "source", "columns")
+
+
+class Key(NamedTuple):
+    """A key of the file, by its path: what stands behind it, what it means, an example, and the words it may be."""
+
+    form: str
+    about: str
+    example: str
+    words: tuple[str, ...]
+
+
+KEYS: dict[str, Key] = {
+    path: Key(form, about, example, tuple(words))
+    for path, (form, about, example, *words) in json.loads(
+        Path(__file__).with_name("benchmark_keys.json").read_text("utf-8")
+    ).items()
+}
+"""All that a `benchmark.yaml` may say: parsing, the reference in the recipe and the schema are made from it."""
+
+FORMS: dict[str, list[str]] = json.loads(Path(__file__).with_name("benchmark_forms.json").read_text("utf-8"))
+"""Form of a key -> the pattern of its text, and what that is in words."""
 
 
 @cache
@@ -71,14 +88,10 @@ def our_room() -> str:
 _KINDS: dict[str, Any] = json.loads(Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8"))
 """What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
 _ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
-
-_OPTIONAL = {
-    DURATION.name: DURATION,
-    FPS.name: FPS,
-    "reasoning": Column(name="reasoning", dtype="list<string>", description="Steps that lead to the answer, in order."),
-}
-"""Columns that rows of any kind may have."""
-
+_PROMPTS = {"mixed": "choice"}  # of rows without options it is that of `exact`
+_LATER = {"options_are", "absent", "answers", "line", "each", "join", "kinds", "kind_column", "group", "skip"}
+"""What of a mapping is part of its reader's name only where it is said."""
+_TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "citation")
 _DEFAULT_JUDGE = "curve"
 _SHOWN_NAME = 60
 _LAYOUTS = ("videos/{video}", "{video}")
@@ -98,8 +111,12 @@ class Block:
         """Return the error for a key, or for the whole mapping."""
         return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
 
-    def only(self, known: Sequence[str]) -> None:
-        """Raise InputError for a key that is not known."""
+    def only(self, known: Sequence[str] | None = None) -> None:
+        """Raise InputError for a key that is not known: none of those given, or of this mapping in `KEYS`."""
+        if known is None:
+            within = self._declared("")
+            paths = (path.removeprefix(within) for path in KEYS if path.startswith(within))
+            known = [path for path in paths if "." not in path]
         for key in self.values:
             if key not in known:
                 close = get_close_matches(key, known, n=1)
@@ -109,12 +126,20 @@ class Block:
     def _full(self, key: str) -> str:
         return f"{self.name}.{key}" if self.name else key
 
+    def _declared(self, key: str) -> str:
+        """Return a key's path in `KEYS`, where each split is called `*`."""
+        return re.sub(r"^splits\.[^.]+", "splits.*", self._full(key))
+
     def text(self, key: str) -> str | None:
-        """Return a key's text, None where it has none."""
+        """Return a key's text, in the form and of the words that `KEYS` says; None where it has none."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, str):
             what = "mapping" if isinstance(value, Block) else "list"
             raise self.error(f"{self._full(key)} is a {what}, expected text", key)
+        if value and (known := KEYS.get(self._declared(key))):
+            pattern, expected = FORMS.get(known.form, (".*", ""))
+            if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
+                raise self.error(f"{self._full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
         return value or None
 
     def required(self, key: str) -> str:
@@ -140,25 +165,9 @@ class Block:
             raise self.error(f"{self._full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
         return value
 
-    def blocks(self, key: str) -> Iterator[tuple[str, "Block"]]:
-        """Yield the mappings of a mapping, by key."""
-        outer = self.block(key)
-        for name in outer.values:
-            yield name, outer.block(name)
-
-    def choice(self, key: str, kind: Any) -> Any:  # noqa: ANN401 - a Literal, and one of its values
-        """Return a key's text, which is one of a Literal's; None where it has none."""
-        value = self.text(key)
-        if value is not None and value not in (known := get_args(kind)):
-            raise self.error(f"{self._full(key)} is {value!r}, expected {', '.join(known)}", key)
-        return value
-
-    def whole(self, key: str, default: int) -> int:
-        """Return a key's whole number."""
-        value = self.text(key)
-        if value is not None and not re.fullmatch(r"-?\d{1,9}", value):
-            raise self.error(f"{self._full(key)} is {value!r}, expected a whole number", key)
-        return default if value is None else int(value)
+    def blocks(self, key: str) -> "dict[str, Block]":
+        """Return the mappings of a mapping, by key."""
+        return {name: self.block(key).block(name) for name in self.block(key).values}
 
 
 def parse(path: Path) -> Block:
@@ -181,6 +190,9 @@ def parse(path: Path) -> Block:
         raise InputError(f"{path}: expected `key: value` lines; there must be {', '.join(REQUIRED)}")
 
     def plain(node: Any, name: str) -> Any:  # noqa: ANN401 - PyYAML has no types
+        if not isinstance(node, yaml.ScalarNode):
+            what = f"{path}, line {node.start_mark.line + 1}: entries of {name or 'the file'}"
+            bounds.hold(what, len(node.value), bounds.ENTRIES)
         if isinstance(node, yaml.SequenceNode):
             return [plain(part, name) for part in node.value]
         if not isinstance(node, yaml.MappingNode):
@@ -205,7 +217,7 @@ def parse(path: Path) -> Block:
 
 def file_of(path: Path | str) -> Path:
     """Return the file that a path names, itself or the `benchmark.yaml` of a folder; InputError without one."""
-    path = Path(path).expanduser()
+    path = settings.expanded(path)
     file = path / NAME if path.is_dir() else path
     if not file.is_file():
         what = f"has no {NAME}" if path.is_dir() else "no such file"
@@ -220,79 +232,121 @@ def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))
-    top.only(KEYS)
+    top.only()
     for key in REQUIRED:
         if not top.values.get(key):
             raise top.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
-    name = top.required("id")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise top.error(f"id is {name!r}; an id is lower-case letters, digits and _, a letter first", "id")
-    return _Declaration(top, name, installed=installed).spec()
+    return _Declaration(top, installed=installed).spec()
+
+
+def steps(block: Block) -> tuple[str, ...]:
+    """Return the steps of `each`."""
+    return tuple(step for step in (block.text("each") or "").split("/") if step)
+
+
+def join_of(top: Block) -> Join | None:
+    """Read the key `join`; None where it isn't there."""
+    block = top.block("join")
+    if not block.values:
+        return None
+    block.only()
+    name, by = PurePosixPath(block.required("file")), block.texts("by")
+    if name.is_absolute() or ".." in name.parts or "://" in block.required("file"):
+        raise block.error(f"join.file is {block.required('file')!r}, expected a file beside the first one", "file")
+    if not by:
+        raise block.error("join.by is missing: columns that name the same row in both files", "by")
+    return Join(by=by, each=steps(block))
 
 
 class _Declaration:
     """What is said of one benchmark."""
 
-    def __init__(self, top: Block, name: str, *, installed: bool) -> None:
+    def __init__(self, top: Block, *, installed: bool) -> None:
         self._top = top
         self._installed = installed
-        self._id = name
+        self._id = top.required("id")
         self._folder = top.path.parent
-        self._kind: FileKind = top.choice("kind", FileKind)
+        self._kinds: dict[str, str] = {}
+        self._kind_column, self._words = "", ""
+        self._kind = self._mixed(top) if isinstance(top.values["kind"], Block) else top.required("kind")
         self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
         self._facets = top.texts("facets")
-        if (given := top.text("prompt")) is None:
-            self._prompt = Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
-        elif not (path := self._own(top, "prompt", given)).is_file():
-            shown = cut_in_the_middle(given, _SHOWN_NAME)
+        given = top.text("prompt")
+        default = Path(next(iter(import_module(our_room()).__path__))) / "prompts"
+        default /= f"{_PROMPTS.get(self._kind, self._kind)}.txt"
+        self._prompt = self._own(top, "prompt", given) if given else default
+        if not self._prompt.is_file():
+            shown = cut_in_the_middle(given or "", _SHOWN_NAME)
             raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
-        else:
-            self._prompt = path
+
+    def _mixed(self, top: Block) -> str:
+        """Take the kinds of rows or splits that are not all alike, and return their kind as a whole."""
+        block = top.block("kind")
+        by_split = isinstance(block.values.get("split"), Block)
+        said = block.block("split") if by_split else block
+        self._kind_column = "" if by_split else block.text("column") or ""
+        self._kinds = {name: said.required(name) for name in said.values if name != "column" or by_split}
+        if not self._kinds or not (by_split or self._kind_column):
+            raise top.error("kind: expected `{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`", "kind")
+        for name, kind in self._kinds.items():
+            self._words = kind if kind != "choice" and not self._words else self._words
+            if kind not in ("choice", self._words) or self._words not in ("", "exact", "open"):
+                what = "rows of several kinds are choice beside exact, or choice beside open"
+                raise said.error(f"kind.{name} is {kind!r}: {what}", name)
+        self._words = self._words or "exact"
+        return "mixed"
 
     def spec(self) -> BenchmarkSpec:
         top = self._top
         mapping = self._mapping()
+        texts: dict[str, Any] = {name.replace("licence", "license"): _line(top, name) for name in _TEXTS}
         languages = top.texts("languages") or ("en",)
         # Beside the kind's columns: what the prompt names, and the optional ones that are mapped.
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
-        named = [*self._places(), *(name for name in _OPTIONAL if name in mapping.columns)]
+        made = {ASKED.name: self._kind == "mixed", GROUP.name: mapping.group is not None}
+        made[ALSO.name] = mapping.answers is not None and self._row_kind in ("open", "mixed")
+        named = [*self._places(), *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
         extras = tuple(
-            _OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
+            OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
             if name not in given
         )
+        needed, source = top.block("join").texts("file"), top.block("source")
+        if needed and "file" in source.values and "hub" not in source.values:
+            self._own(top.block("join"), "file", str(Path(source.required("file")).parent / needed[0]))
         splits: dict[str, SplitSpec] = {}
-        for name, block in top.blocks("splits"):
-            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-            block.only(("source", "task", "twin", "hidden_answers"))
+        for name, block in (top.blocks("splits") or {"test": top}).items():
+            if block is not top:
+                if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                    raise top.block("splits").error(f"{name!r} can't be a split's name", name)
+                block.only()
             owner = block if "source" in block.values else top
             hidden = self._hides(block if "hidden_answers" in block.values else top)
-            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), **hidden)
-        splits = splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"), **self._hides(top))}
-        if self._kind != "open" and "judge" in top.values:
+            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), needed=needed, **hidden)
+        judge, judged = self._judge() if "open" in (self._kind, self._words) else (None, ())
+        if judge is None and "judge" in top.values:
             raise top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
-        judge, judged = self._judge() if self._kind == "open" else (None, ())
-        metrics = list(judged)
-        for name in (scored := _KINDS[self._kind])["metrics"]:
-            metric_title, column, about = _KINDS["metrics"][name]
-            mean = Mean(column=column, scale=100)
-            metrics.append(Metric(name=name, title=metric_title, unit="percent", aggregate=mean, about=about))
+        kinds, metrics = self._scored(mapping, judge, judged)
+        facets = [Facet(name=name, title=_title(name)) for name in self._facets]
+        if self._kind == "mixed":
+            facets.append(Facet(name=ASKED.name, title="What is asked for", labels=("choice", self._words)))
+        primary, there = top.text("primary"), [metric.name for metric in metrics]
+        if primary and primary not in there:
+            raise top.error(f"primary is {primary!r}; there are {', '.join(there)}", "primary")
+        metrics.sort(key=lambda metric: metric.name != (primary or there[0]))
         names = [extra.name for extra in extras]
+
         shape = [self._kind, mapping.columns, mapping.answer_is, mapping.separators, self._facets, languages, names]
         # What a file says with a later key is no other reader for those that don't.
         more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
         shape += [more] if more != ["seconds", "", False] else []
+        later = {name: value for name, value in asdict(mapping).items() if name in _LATER and value}
+        shape += [later] if later else []
         return BenchmarkSpec(
             id=self._id,
-            title=top.text("title") or self._id.replace("_", " ").capitalize(),
-            version=top.whole("version", 1),
-            summary=top.text("summary") or "",
-            homepage=top.text("homepage") or "",
-            organisation=top.text("organisation") or "",
-            license=top.text("licence") or "",
-            license_note=top.text("licence_note") or "",
-            citation=top.text("citation") or "",
+            title=_line(top, "title") or _title(self._id),
+            version=int(top.text("version") or "1"),
+            **texts,
             languages=languages,
             row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
             columns=extras,
@@ -305,11 +359,63 @@ class _Declaration:
             prompt=str(self._prompt),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
-            kinds=tuple(scored["kinds"]),
+            kinds=kinds,
             metrics=tuple(metrics),
-            facets=tuple(Facet(name=name, title=name.replace("_", " ").capitalize()) for name in self._facets),
+            facets=tuple(facets),
             judge=judge,
         )
+
+    def _scored(
+        self, mapping: RowMapping, judge: JudgeSpec | None, judged: Sequence[Metric]
+    ) -> tuple[tuple[Any, ...], list[Metric]]:
+        """Return the kinds of scoring, and the metrics over what they give and what a judge says."""
+        top, declared, mixed = self._top, _KINDS[self._kind], self._kind == "mixed"
+        kinds, names = list(declared["kinds"]), list(declared["metrics"])
+        given = {"answers": mapping.answers, "windows": top.text("windows"), "overlap": top.text("overlap")}
+        for key, word in given.items():
+            if word is not None and word not in declared:
+                raise top.error(f"{key}: {word}: a {self._kind} benchmark takes no such", key)
+            said = declared.get(word, {})
+            kinds = [*said.get("kinds", kinds), *said.get("more", ())]
+            names = [*said.get("first", ()), *names, *said.get("last", ())]
+        if {"union_spans", "covered"} <= set(kinds):
+            raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
+        if mixed and judge:  # each kind's own; of all only where the judge says right or wrong
+            kinds, names = ["choice", "llm_judge"], ["accuracy", *["right"] * ("correct" in judge.criteria)]
+            judged = [self._asked(metric, "open") for metric in judged]
+        metrics: list[Metric] = []
+        for name in dict.fromkeys(names):
+            title, column, about = _KINDS["metrics"][name]
+            if "union_spans" in kinds and column in COLUMNS["union_spans"]:
+                about += " All windows of the answer and all right ones count, each merged (`windows: union`)."
+            how = Mean(column="correct" if mixed else column, scale=100)
+            metric = Metric(name=name, title=title, unit="percent", aggregate=how, about=about)
+            asked = {"accuracy": "choice", "exact_match": "exact"}.get(name) if mixed else None
+            metrics.append(self._asked(metric, asked) if asked else metric)
+        if mixed and judge:
+            if any(metric.name == "accuracy" for metric in judged):  # which MovieCORE's judge marks too
+                metrics[0] = replace(metrics[0], name="option_accuracy", title="Accuracy of options")
+            metrics[1:] = [*judged, *(replace(metric, judged=True) for metric in metrics[1:])]
+        if mapping.group is not None:
+            metrics.insert(0, self._of_groups(mapping.group, metrics[0].aggregate))
+        return tuple(kinds), metrics if mixed else [*judged, *metrics]
+
+    def _asked(self, metric: Metric, kind: str) -> Metric:
+        """Return a metric as it is over the items of one kind alone, in a benchmark of two."""
+        if not isinstance(how := metric.aggregate, Mean):
+            return metric
+        weights = {"choice": 0.0, self._words: 0.0, kind: 1.0}
+        return replace(metric, aggregate=replace(how, weight_by=ASKED.name, weights=weights))
+
+    def _of_groups(self, group: Group, how: object) -> Metric:
+        """Return the metric of items that count together, over the column of a right item."""
+        title, _, about = _KINDS["metrics"]["group_accuracy"]
+        if self._kind == "open" or not isinstance(how, Mean):
+            raise self._top.error("group: of answers that a judge marks there are none", "group")
+        column = {"span": "recall_at_0.5"}.get(self._kind, how.column)
+        about = f"{about} By `{column}`: {', '.join(dict.fromkeys(group.rules.values()))}."
+        grouped = Grouped(column=column, scale=100)
+        return Metric(name="group_accuracy", title=title, unit="percent", aggregate=grouped, about=about)
 
     def _columns(self) -> dict[str, str | tuple[str, ...]]:
         block = self._top.block("columns")
@@ -321,10 +427,15 @@ class _Declaration:
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
         for name in self._facets:
-            if name in {*own, "split", *_OPTIONAL}:
+            if name in {*own, "split", *OPTIONAL} - {CLIP.name}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
-        if self._top.values.get("options") is not None:
+        own -= {"video"} if VIDEOS.name in columns and "video" not in columns else set[str]()
+        if {VIDEOS.name, CLIP.name} <= columns.keys():
+            raise block.error("columns.clip is a part of one video; leave out `videos`", CLIP.name)
+        if self._top.values.get("options") is not None or (
+            self._kind == "mixed" and "choice" not in self._kinds.values()
+        ):
             own -= {"options"}
         if self._hides(self._top) and not ANSWERS & columns.keys():  # the owners' copy has them
             own, spans = own - ANSWERS, set[str]()
@@ -332,22 +443,20 @@ class _Declaration:
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
                 raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
-        block.only(sorted({*own, *spans, "language", *_OPTIONAL, *self._facets, *self._places()}))
+        optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
+        block.only(sorted({*own, "video", *spans, "language", *optional, *self._facets, *self._places()}))
         return columns
 
     def _mapping(self) -> RowMapping:
-        """Return how rows are read, with all that the kind needs of columns."""
+        """Return the mapping of rows, with every column that the kind needs."""
         top, columns = self._top, self._columns()
         separators, options = top.block("separators"), top.block("options")
         separators.only(self._facets)
-        options.only(("in",))
-        if options.values and options.text("in") != "question":
-            raise options.error(
-                "options.in: expected `question`; options of a column of their own are `columns.options`"
-            )
-        if options.values and not self._kind.endswith("choice"):
+        options.only()
+        options.text("in")
+        if options.values and not self._kind.endswith("choice") and self._kind != "mixed":
             raise top.error(f"options: a {self._kind} benchmark has none", "options")
-        unit, fps = top.choice("span_unit", SpanUnit), top.text("fps") or ""
+        unit, fps = top.text("span_unit"), top.text("fps") or ""
         if (unit or fps) and self._kind not in ("span", "grounded_choice"):
             raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
         if (unit == "frames") != bool(fps):
@@ -357,14 +466,47 @@ class _Declaration:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
         if fps and not is_number_text(fps):  # what answers in frames are read by, too
             columns |= {FPS.name: fps}
+        stated = ("answer_is", "answers", "skip", "span_unit")
+        said: dict[str, Any] = {name: text for name in stated if (text := top.text(name))}
         return RowMapping(
             columns=columns,
-            answer_is=top.choice("answer_is", AnswerForm),
+            **said,
             separators={name: separators.required(name) for name in separators.values},
-            span_unit=unit or "seconds",
             fps=fps,
-            options_in_question=bool(options.values),
+            options_in_question="in" in options.values,
+            options_are=options.texts("are"),
+            absent=top.texts("absent"),
+            line=self._line(),
+            each=steps(top),
+            join=join_of(top),
+            kinds=self._kinds,
+            kind_column=self._kind_column,
+            group=self._group(),
         )
+
+    def _line(self) -> str:
+        line = self._top.text("line") or ""
+        bounds.hold(f"{self._top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
+        if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
+            raise self._top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
+        return line
+
+    def _group(self) -> Group | None:
+        block = self._top.block("group")
+        if not block.values:
+            return None
+        block.only()
+        rules, column = {"": block.values.get("rule")}, ""
+        if isinstance(rules[""], Block):
+            said = block.block("rule")
+            column = said.required("column")
+            rules = {name: said.text(name) for name in said.values if name != "column"}
+        if wrong := [rule for rule in rules.values() if rule not in ("all", "quadratic", "chain")]:
+            what = f"group.rule is {wrong[0]!r}, expected all, quadratic, chain or a column that says"
+            raise block.error(what, "rule")
+        if not (by := block.texts("by")):
+            raise block.error("group.by is missing: columns that name a group", "by")
+        return Group(by=by, rules=rules, column=column, levels=block.text("levels") or "")  # type: ignore[arg-type] - checked
 
     def _places(self) -> list[str]:
         """Return the names of the prompt's places."""
@@ -381,13 +523,13 @@ class _Declaration:
     def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
         """Return the file or folder that a key names; InputError where it is neither below this file nor allowed."""
         try:
-            return contained(self._folder, self._folder / Path(named).expanduser(), media=media)
+            return contained(self._folder, self._folder / settings.expanded(named), media=media)
         except InputError as error:
             raise block.error(f"{key}: {error}", key) from None
 
     def _hides(self, block: Block) -> dict[str, Any]:
-        """Return what `hidden_answers: true` means: kept by whoever has the rows, or with the owners alone."""
-        if block.choice("hidden_answers", Literal["true", "false"]) != "true":
+        """Return the field that `hidden_answers: true` sets: whoever has the rows has them, or the owners alone."""
+        if block.text("hidden_answers") != "true":
             return {}
         here = ANSWERS & self._top.block("columns").values.keys()
         return {"answers_kept" if here else "hidden_answers": True}
@@ -395,10 +537,7 @@ class _Declaration:
     def _source(self, block: Block, split: str) -> Source:
         if "url" in block.values:
             block.only(("url", "sha256"))
-            digest = block.text("sha256")
-            if digest is not None and not re.fullmatch(r"[0-9a-f]{64}", digest):
-                raise block.error(f"source.sha256 is {digest!r}, expected 64 hex digits", "sha256")
-            return UrlFile(url=block.required("url"), sha256=digest)
+            return UrlFile(url=block.required("url"), sha256=block.text("sha256"))
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
             return FileBeside(path=str(self._own(block, "file", block.required("file"))))
@@ -407,18 +546,14 @@ class _Declaration:
         if "file" not in block.values and split not in files.values:
             raise block.error(f"source.files names no file of the split {split!r}", "files")
         names = files.texts(split) or block.texts("file")
-        revision = block.text("revision")
-        if revision is not None and not re.fullmatch(r"[0-9a-f]{40}", revision):
-            what = f"source.revision is {revision!r}, expected a commit of 40 hex digits; left out, it is what main is"
-            raise block.error(f"{what} at first, and stays that", "revision")
-        return HubFile(repo_id=block.required("hub"), filenames=names, revision=revision)
+        return HubFile(repo_id=block.required("hub"), filenames=names, revision=block.text("revision"))
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
-        block.only(("layouts", "roots", "youtube"))
+        block.only()
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
-            if PLACE.findall(layout) != ["video"]:
+            if layout.count("{video}") != 1 or {"{", "}"} & {*layout.replace("{video}", "")}:
                 raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
             if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
                 raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")
@@ -429,13 +564,13 @@ class _Declaration:
                 roots.append(str(self._own(block, "roots", root, media=True)))
                 continue
             # A variable, which the user sets, is one of ours and holds no secret.
-            variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
+            variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?", root)
             out = variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
             if out and not self._installed:
                 what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
                 raise block.error(what, "roots")
             roots.append(root)
-        youtube = block.choice("youtube", Literal["true", "false"]) == "true"
+        youtube = block.text("youtube") == "true"
         return MediaSource(
             title="YouTube" if youtube else f"{self._id}'s videos",
             kind="youtube" if youtube else "form",
@@ -446,13 +581,12 @@ class _Declaration:
 
     def _tasks(self, splits: dict[str, SplitSpec]) -> Iterator[TaskSpec]:
         """Yield the tasks: the first split's has the benchmark's name, unless the split states one of its own."""
-        own = dict(self._top.blocks("splits"))
-        stated = {name: block.text("task") for name, block in own.items()}
+        own = self._top.blocks("splits")
         first = next(iter(splits))
-        name = stated.get(first) or self._top.text("task") or self._id
+        name = (own[first].text("task") if own else None) or self._top.text("task") or self._id
         tasks = {name: first}
         if len(splits) > 1:
-            tasks |= {stated[split] or f"{name}_{split}": split for split in splits}
+            tasks |= {own[split].text("task") or f"{name}_{split}": split for split in splits}
         for task, split in tasks.items():
             twin = (split in own and own[split].text("twin")) or self._top.text("twin")
             yield TaskSpec(name=task, split=split, twin=twin.replace("{split}", split) if twin else None)
@@ -464,7 +598,7 @@ class _Declaration:
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
         """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
-        block.only(("prompts", "scale"))
+        block.only()
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():
@@ -488,25 +622,29 @@ class _Declaration:
         if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
             raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
         low, high = map(int, scale)
-        unit, factor = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
+        points: Any = f"points_{low}_{high}"
+        unit, factor = (points, 1.0) if points in get_args(UnitName) else ("percent", 100 / high)
         about = f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}."
-        titles = {name: name.replace("_", " ").capitalize() for name in criteria}
-        metrics = [
-            Metric(
-                name=name, title=title, unit=unit, aggregate=Mean(column=name, scale=factor), judged=True, about=about
-            )
-            for name, title in titles.items()
-        ]
+        how: dict[str, Mean | MeanOf] = {name: Mean(column=name, scale=factor) for name in criteria}
+        abouts = dict.fromkeys(criteria, about)
         if len(criteria) > 1:
-            mean, about = MeanOf(metrics=criteria), f"Mean of the {len(criteria)} criteria that a judge scores."
-            metrics.insert(
-                0, Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
-            )
+            how = {"average": MeanOf(metrics=criteria), **how}
+            abouts["average"] = f"Mean of the {len(criteria)} criteria that a judge scores."
+        metrics = [
+            Metric(name=name, title=_title(name), unit=unit, aggregate=mean, judged=True, about=abouts[name])
+            for name, mean in how.items()
+        ]
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
         return judge, tuple(metrics)
 
 
-_POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}
+def _line(top: Block, key: str) -> str:
+    text = top.text(key) or ""
+    return text if key == "citation" else " ".join(text.split())  # BibTeX has lines
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
 
 
 def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
@@ -516,11 +654,9 @@ def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
         if metric.judged and isinstance(metric.aggregate, Mean):
             columns.setdefault(metric.aggregate.column, metric)
     names = {metric.name for metric in columns.values()}
-    means = [metric for metric in metrics if metric.judged and isinstance(metric.aggregate, MeanOf)]
+    means = (m for m in metrics if m.judged and isinstance(m.aggregate, MeanOf) and names >= set(m.aggregate.metrics))
     for metric in (*means, *columns.values()):
         how = metric.aggregate
-        if isinstance(how, MeanOf) and not names >= set(how.metrics):
-            continue
         yield replace(
             metric,
             title=metric.title.partition(" (")[0],

@@ -3,20 +3,27 @@
 from reelbench.registry.errors import InputError
 
 DEPTH = 100  # lists and objects in each other, of any JSON
-TEXT = 1_000_000  # characters of any text of a record
+TEXT = 1_000_000  # characters of any text of a record, of a cell, of a question as it is sent
 NAME = 1000  # characters of what a page or a table shows in one line: an id, a media key, a label, a judge
 TITLE = 300  # characters of a declared title
 NOTE = 10_000  # characters of a note
+LINE = 20_000_000  # characters of a line of JSON Lines
 DECLARATION, DECLARED_TEXT = 200_000, 5_000  # characters of a benchmark that a result declares, and of one text of it
-ENTRIES = 200  # entries of a record's list of software, of arguments, of what was sent
+ENTRIES = 200  # entries of a record's list of software, of arguments, of what was sent; of a list in a `benchmark.yaml`
 LABELS = 300  # labels of one facet
-ITEMS = 200_000  # items of a result
+ITEMS, OF_ITEM = 200_000, 50_000  # items of a result; frames, candidates or replies of one, each
 PARTS = 100  # metrics, facets, tasks, columns or splits of a declaration, each
+COLUMNS = 10_000  # columns of a table
+GRAPH = 1_000  # nodes and edges of one question's evidence, together
+FRAMES_GIVEN = 10_000  # numbers of frames, each with how many items of a result had so many
 WORKERS, CONCURRENCY = 256, 4_096  # processes at once, and calls at once of one model
 RESULT_BYTES, SAMPLES_BYTES, SUBMITTED_BYTES = 20_000_000, 2_000_000_000, 200_000_000
 """Size of a `result.json`, of its samples, and of all files of one pull request."""
+UNSTATED_BYTES = 20_000_000_000  # of a download of which the server doesn't say how long it is
 SETTINGS_BYTES = 4_000_000
-"""Size of a `benchmark.yaml`, a `reelbench.toml` or another YAML file."""
+"""Size of a `benchmark.yaml` or another YAML file."""
+TOML_BYTES, TOML_LINE = 64_000, 2_000
+"""Size of a `reelbench.toml`, and characters of a line of it: a key of many parts costs the square of their number."""
 
 
 def hold(what: str, number: int, most: int) -> None:

@@ -43,7 +43,7 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
 
 def hub_id(name: str, what: str) -> str:
     """Return the id of a repository on the Hub; InputError where what lies here by that name would be taken for it."""
-    if re.fullmatch(r"(?!\.{1,2}/)[\w.-]+/[\w.-]+", name) and Path(name).exists():
+    if re.fullmatch(r"(?!\.{1,2}(?:/|$))(?:[\w.-]+/)?[\w.-]+", name) and Path(name).exists():
         raise InputError(f"{what}: {name} lies in this folder, too, and would be taken for the Hub's; write ./{name}")
     return name
 

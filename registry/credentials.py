@@ -2,25 +2,27 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>,;]+", re.IGNORECASE)
+# A query or a fragment ends with the word: a key may stand behind a comma in it.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://(?:[^\s\"'<>,;?#]+(?:[?#][^\s\"]*)?|[?#][^\s\"]+)", re.IGNORECASE)
 HIDDEN = "***"
 
 _KIND = (
     r"(?:api[_-]?key|(?:access|auth|private|secret|client|session|refresh|bearer|hf|openai)?[_-]?"
-    r"(?:key|token|secret)|password|passphrase|passwd|pass|pwd|auth|authorization|cookie|credentials?)"
+    r"(?:key(?:[_-]?id)?|token|secret)|password|passphrase|passwd|pass|pwd|auth|authorization|cookie|credentials?)"
 )
 _SECRET_NAME = re.compile(rf"(?:.*[^a-z0-9])?{_KIND}", re.IGNORECASE | re.DOTALL)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
 # In a text that holds an object (`{'Authorization': 'Bearer …'}`), what may stand behind a scheme of its own, and keys
 # by the form that their servers give them.
 _IN_TEXT = re.compile(
-    rf"""([\w-]*{_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+"""
+    rf"""({_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+"""
     r"|\b(?:sk-|hf_|gh[opsur]_|xox[abpr]-|AKIA|AIza|eyJ)[\w.-]{16,}",
     re.IGNORECASE,
 )
@@ -34,11 +36,16 @@ def known_secrets() -> Iterator[tuple[str, str]]:
             yield name, value
 
 
+def without(text: str, secrets: Iterable[str], mark: str = HIDDEN) -> str:
+    """Return `text` with `mark` in the place of each secret, in small or capital letters."""
+    for secret in secrets:
+        text = re.sub(re.escape(secret), mark, text, flags=re.IGNORECASE)
+    return text
+
+
 def without_known(text: str) -> str:
     """Return `text` rid of the keys that the environment holds."""
-    for _, value in known_secrets():
-        text = text.replace(value, HIDDEN)
-    return text
+    return without(text, (value for _, value in known_secrets()))
 
 
 def without_credentials(text: str) -> str:
@@ -55,7 +62,7 @@ def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         return {
             without_secrets(name): without_secrets(part)
             for name, part in value.items()
-            if not (_SECRET_NAME.fullmatch(str(name)) and isinstance(part, str | list | dict))
+            if not (_SECRET_NAME.fullmatch(_HUMP.sub("_", str(name))) and isinstance(part, str | list | dict))
         }
     if is_array(value):
         return [without_secrets(part) for part in value]
@@ -66,6 +73,15 @@ def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     )
 
 
+def refuse_addresses(what: str, text: str) -> None:
+    """Raise InputError where an address in a text that goes on record has a user, or what is named or made like a key.
+
+    Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
+    """
+    if any(_IN_TEXT.search(found) or re.search("://[^/?#]*@", found) for found in _ADDRESS.findall(text)):
+        raise InputError(f"{what}: an address with a user or a key in it would go on record; leave them out")
+
+
 def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
     """Raise InputError where a value that goes on record holds a secret, before anything is done with it."""
     if without_secrets(value) != value:
@@ -73,13 +89,6 @@ def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON va
             f"{what}: looks like a key, a password or an address with one, and it goes on record; keys stand in "
             "REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
         )
-
-
-def refuse_known(words: Sequence[str]) -> None:
-    """Raise InputError where a command line repeats a key that the environment holds: results record what was typed."""
-    for name, value in known_secrets():
-        if any(value in word for word in words):
-            raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
 
 
 def _bare(address: str) -> str:

@@ -97,6 +97,10 @@ def _check(document: dict[str, Any]) -> None:
             scale = aggregate.get("scale", 1.0)
             if not isinstance(scale, int | float) or not 0 < scale < math.inf:
                 raise InputError(f"metric {str(metric.get('name'))[:80]}: scale is {scale!s:.40}, expected one above 0")
+    named = [part.get("name") for kind in ("metrics", "tasks") for part in document.get(kind) or ()]
+    for name in (*named, *(document.get("splits") or ())):
+        if not re.fullmatch(r"[^\W_][\w .-]*", str(name)):
+            raise InputError(f"the name {str(name)[:80]!r} has other signs than letters, digits, spaces and _ . -")
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}

@@ -108,8 +108,12 @@ class Registry:
             if name == left_out or name.startswith(f"{left_out}_"):
                 raise InputError(f"{name}: left out, because it can't be loaded: {why}")
         names = dict.fromkeys([*self.specs, *(task.name for spec in self.specs.values() for task in spec.tasks)])
-        close = get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self.specs)}"
+        begun = [known for known in self.specs if known.startswith(name.lower())]
+        close = begun or get_close_matches(name.lower(), names.keys() - {name}, n=1, cutoff=0.75)
+        there = f"there are {', '.join(self.specs)}; `reelbench list` shows their tasks"
+        hint = f"did you mean {close[0]!r}?" if close else there
+        if os.path.isfile(name):  # noqa: PTH113 - False too where a name is too long for a path
+            hint = f"a file of questions becomes one by `reelbench new NAME --from {name}`"
         raise InputError(f"unknown benchmark {name!r}; {hint}")
 
     def spec_of(self, record: "BenchmarkRecord") -> BenchmarkSpec:
@@ -179,7 +183,8 @@ def opened_files() -> list[str]:
     """The files of this process's benchmarks that are of no package: a process that works for it opens them too."""
     if _registry is None:
         return []
-    return [spec.file for spec in _registry.specs.values() if spec.file and not spec.package]
+    files = (spec.file for spec in _registry.specs.values() if not spec.package)
+    return [file for file in files if file and os.path.isfile(file)]  # noqa: PTH113 - a folder may be gone by now
 
 
 def packages() -> tuple[str, ...]:
@@ -195,6 +200,21 @@ def specs() -> Mapping[str, BenchmarkSpec]:
 def get(name: str) -> BenchmarkSpec:
     """Return the benchmark called `name`; InputError suggests close names."""
     return registry().get(name)
+
+
+def meant(name: str) -> str:
+    """Return the benchmark's or task's name that a user meant, where one alone can be: else what he typed.
+
+    Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name only one may be.
+    """
+    folded = {known.lower().replace("-", "_"): known for spec in specs().values() for known in sorted(_names(spec))}
+    typed = name.lower().replace("-", "_")
+    if _is_path(name) or name in folded.values():
+        return name
+    longer = {known for known in folded if known.startswith(f"{typed}_")} if typed.count("_") else set[str]()
+    near = get_close_matches(typed, folded, n=2, cutoff=0.9)
+    found = {typed} & folded.keys() or longer or set(near)
+    return folded[found.pop()] if len(found) == 1 else name
 
 
 def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:

@@ -1,9 +1,12 @@
 """The errors that users meet: one clear line each, with the exit status that the command line gives for it."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+# Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
+BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _LONGEST = 1000  # characters of an error's line: what it quotes may be anybody's, and of any length
 
 
@@ -14,7 +17,7 @@ def printable(text: str) -> str:
 
 def visible(text: str) -> str:
     r"""Return `text` with each character that a terminal would act on, or not show, written as its code: `\x1b`."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() and not BLANK.match(char) else ascii(char)[1:-1] for char in text)
 
 
 def cut_in_the_middle(line: str, longest: int) -> str:
@@ -40,7 +43,7 @@ def installing(extra: str = "") -> str:
 
 
 class ReelbenchError(Exception):
-    """Work that failed through no fault of the call (no network, a full disk, a server's refusal).
+    """Work failed, but the call was right (no network, a full disk, a refusal by a server).
 
     The message is one line: what is wrong, where (file, line, field), and what to do.
     """
@@ -58,7 +61,7 @@ class PendingError(ReelbenchError):
 
 
 class InputError(ReelbenchError):
-    """A call or an input file that is wrong, and that the caller can put right."""
+    """A call or an input file is wrong, and the caller can correct it."""
 
     exit_code: ClassVar[int] = 2
 
@@ -74,11 +77,11 @@ def first_line(error: object) -> str:
 
 
 class DataUnavailableError(ReelbenchError):
-    """A benchmark's data is not here and could not be fetched."""
+    """A benchmark's data is not on this machine, and could not be downloaded."""
 
 
 class MediaError(InputError):
-    """A video or image that can't be read, holds no picture, or takes too long; the message names the file.
+    """A video or image can't be read, has no picture, or takes too long; the message names the file.
 
     `reason` is the message without the file's name, for a sample's record.
     """

@@ -14,7 +14,7 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -26,9 +26,6 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
 log = logging.getLogger("reelbench")
-
-PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
-"""Makes an object of its pairs, for a reader that must know of a key that occurs twice."""
 
 LONGEST_NAME = 255  # bytes of a file's name, on every file system that we know of
 
@@ -228,13 +225,13 @@ def read_text(path: Path | str) -> str:
 
 
 class Decoder:
-    """Decodes one file's JSON, and says once where a key in it occurs twice."""
+    """Decodes one file's JSON, and says once where a key in it occurs twice; where keys are `unique`, that is wrong."""
 
-    def __init__(self, path: Path | str, hook: PairsHook | None = None) -> None:
+    def __init__(self, path: Path | str, *, unique: bool = False) -> None:
         self.path = path
         self._where = str(path)
         self._warned = False
-        self._hook = hook
+        self._unique = unique
         self._half = False
         self._json = json.JSONDecoder(object_pairs_hook=self._made)
 
@@ -280,39 +277,41 @@ class Decoder:
         """Yield each value of JSON Lines with its line's number; blank lines are skipped."""
         for number, match in enumerate(_LINE.finditer(text), start=1):
             if match[1].strip():
+                bounds.hold(f"{self.path}, line {number}: characters", len(match[1]), bounds.LINE)
                 yield number, self.read(match[1], number)
 
     def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         pairs = [(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs
-        if self._hook is not None:
-            return self._hook(pairs)
         made = dict(pairs)
         if len(made) < len(pairs) and not self._warned:
             self._warned = True
             key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            if self._unique:
+                raise InputError(f"{self._where}: the key {key!r} occurs twice in one object; keep one of them")
             log.warning("%s: the key %.80r occurs twice in one object; the last one counts", self._where, key)
         return made
 
 
 def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Read one JSON document; InputError names the file, line and column of what is wrong."""
+    """Read one JSON document; InputError names the file, line and column of the error."""
     return Decoder(path).read(read_text(path))
 
 
-def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
+def read_jsonl(path: Path | str, *, unique: bool = False) -> list[tuple[int, Any]]:
     """Read one JSON value per line, as (line number, value); blank lines are skipped.
 
-    Without a `hook`, of a key that occurs twice the last counts, and a warning says so.
+    If a key occurs twice, the last one counts, with a warning; with `unique` it is an InputError.
     """
-    return list(Decoder(path, hook).lines(read_text(path)))
+    return list(Decoder(path, unique=unique).lines(read_text(path)))
 
 
-def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
+def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noqa: ANN401 - any JSON value
     """Read a JSON document, or JSON Lines as the list of its values; told apart by content, not by name.
 
-    For `hook` see `read_jsonl`.
+    Raises:
+        InputError: It can't be read, or a key occurs twice in an object of it and keys must be `unique`.
     """
-    text, decoder = read_text(path), Decoder(path, hook)
+    text, decoder = read_text(path), Decoder(path, unique=unique)
     return [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
 
 
@@ -327,9 +326,9 @@ def read_entries(path: Path | str) -> Iterator[Any]:
 
 
 def is_json_lines(text: str) -> bool:
-    """Whether a text is JSON Lines: more than one line, of which the first is an object by itself."""
+    """Whether a text is JSON Lines: more than one line, of which the first is an object or a list by itself."""
     first_line, _, rest = text.strip().partition("\n")
-    if not rest.strip() or not first_line.strip().startswith("{"):
+    if not rest.strip() or not first_line.strip().startswith(("{", "[")):
         return False
     try:
         json.loads(first_line)

@@ -7,4 +7,4 @@ from reelbench.registry import settings
 
 def home() -> Path:
     """Return `$REELBENCH_HOME`, by default `~/.cache/reelbench`; it need not exist yet."""
-    return Path(settings.HOME.get()).expanduser().absolute()
+    return settings.expanded(settings.HOME.get()).absolute()

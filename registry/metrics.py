@@ -11,7 +11,7 @@ from reelbench.registry.units import UNITS, Unit, UnitName
 class Mean(Declared):
     """Weighted mean over items of one column of per-item scores, times `scale`.
 
-    `weight_by` names a facet: an item then counts once per label that it has (MovieCORE's official aggregation), and
+    `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official aggregation), and
     within a breakdown by that facet once per label.
     """
 
@@ -23,7 +23,7 @@ class Mean(Declared):
 
 
 class MeanOf(Declared):
-    """Unweighted mean of other metrics; not scored unless all of them are."""
+    """Unweighted mean of other metrics; it is scored only if all of them are."""
 
     how: Literal["mean_of"] = "mean_of"
     metrics: tuple[str, ...]
@@ -38,8 +38,16 @@ class Macro(Declared):
     scale: float = 1.0
 
 
+class Grouped(Declared):
+    """Mean over groups of items (`rows.GROUP`) of what each group's rule makes of one column, times `scale`."""
+
+    how: Literal["grouped"] = "grouped"
+    column: str
+    scale: float = 1.0
+
+
 class Corpus(Declared):
-    """A corpus-level overlap score, computed over all answers at once (no per-item mean exists)."""
+    """An overlap score of a corpus, computed over all answers together; there is no mean per item."""
 
     how: Literal["corpus"] = "corpus"
     scorer: Literal["bleu4", "cider", "meteor"]
@@ -53,7 +61,7 @@ class Metric(Declared):
     unit: UnitName
     right_from: float = math.inf
     """The value, of one answer alone, from which on that answer counts as right; by default the top of the scale."""
-    aggregate: Mean | MeanOf | Macro | Corpus
+    aggregate: Mean | MeanOf | Macro | Grouped | Corpus
     judged: bool = False  # True where an LLM judge scores the items
     in_breakdowns: bool = True  # whether facets that name no metrics of their own break it down
     cite: str = ""  # paper and section, or the owner's file

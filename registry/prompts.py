@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
-from reelbench.registry import rows
+from reelbench.registry import bounds, rows
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
@@ -21,7 +22,7 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
     text = _text(spec.folder / (file or spec.prompt))
     if not (file or spec.prompt).endswith(".json"):
         return text
-    templates = json.loads(text)
+    templates = _languages(text)
     return templates.get(language) or templates.get(language.partition("-")[0]) or templates["en"]
 
 
@@ -55,15 +56,17 @@ def check(spec: BenchmarkSpec) -> None:
                 raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
             for template in templates:
                 try:
-                    places = [name for _, name, _, _ in Formatter().parse(template)]
+                    found = list(Formatter().parse(template))
                 except ValueError as error:
                     what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
                     raise InputError(f"{spec.id}: {what}") from None
-                _refuse_unknown(f"{spec.id}: {file}", places, known)
+                if wide := next((name for _, name, width, how in found if width or how), None):
+                    raise InputError(f"{spec.id}: the prompt {file}: {{{wide}…}} has a form; write {{{wide}}}")
+                _refuse_unknown(f"{spec.id}: {file}", [name for _, name, *_ in found], known)
     user = judge_folder(spec, spec.judge) / "user.txt" if spec.judge else None
     if user is not None and user.is_file():
         where = f"{spec.id}: {user.parent.name}/user.txt"
-        _refuse_unknown(where, _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
+        _refuse_unknown(where, _FIELD.findall(_text(user)), JUDGE_FIELDS)
 
 
 def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[str]) -> None:
@@ -72,11 +75,13 @@ def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[s
             raise InputError(f"{where} names {{{name}}}; it can name {', '.join(sorted(known))}")
 
 
+_languages = lru_cache(maxsize=8)(json.loads)
 _read: dict[Path, tuple[int, str]] = {}
 
 
 def _text(path: Path) -> str:
-    changed = path.stat().st_mtime_ns
-    if path not in _read or _read[path][0] != changed:  # a file that was written anew is read anew
-        _read[path] = changed, path.read_text(encoding="utf-8").rstrip("\n")
+    found = path.stat()
+    if path not in _read or _read[path][0] != found.st_mtime_ns:  # a file that was written anew is read anew
+        bounds.hold(f"{path}: bytes", found.st_size, bounds.SETTINGS_BYTES)
+        _read[path] = found.st_mtime_ns, path.read_text(encoding="utf-8").rstrip("\n")
     return _read[path][1]

@@ -25,6 +25,7 @@ Data = Literal["owners", "own", "unstated"]
 """Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
 
 
+Counted = Annotated[dict[Name, Count], Field(max_length=bounds.ENTRIES)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # A sha256
 
 
@@ -145,7 +146,7 @@ class PresetRecord(Record):
 
     name: str
     about: Later[str | None] = None
-    values: dict[str, PresetValue]
+    values: Annotated[dict[Name, PresetValue], Field(max_length=bounds.ENTRIES)]
     changed: Later[tuple[str, ...] | None] = absent("Values in whose place the user gave another; absent where none.")
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
@@ -164,10 +165,11 @@ class SettingsRecord(Record):
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
+        max_length=bounds.FRAMES_GIVEN,
         description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
         "they couldn't be counted; empty where nothing is known.",
     )
-    frames_unlike: Later[dict[Name, Count] | None] = absent(
+    frames_unlike: Later[Counted | None] = absent(
         "Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
         "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
@@ -230,9 +232,7 @@ class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
 
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
-    returned: dict[Name, Count] = Field(
-        default_factory=dict, description="Model id that the server returned -> replies."
-    )
+    returned: Counted = Field(default_factory=dict, description="Model id that the server returned -> replies.")
     url: str | None = absent("Host of the server; never a key, a user name or a query.")
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
@@ -255,7 +255,7 @@ class JudgeRecord(Record):
     panel_rule: Later[Literal["mean", "median"] | None] = absent(
         "How the panel's scores become one; an item that not all could score has none."
     )
-    agreement: Later[dict[str, float | None] | None] = absent(
+    agreement: Later[Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None] = absent(
         "Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
     )
     metrics: Later[Metrics | None] = absent("Of a panel's judge: the judged metrics by its scores alone.")
@@ -266,7 +266,7 @@ class Counts(Record):
 
     items: Count
     scored: Count
-    unscored: dict[Name, Count] = Field(default_factory=dict, description="Reason -> items.")
+    unscored: Counted = Field(default_factory=dict, description="Reason -> items.")
     parse_failed: Count = Field(default=0, description="Scored as wrong because the answer could not be read.")
     empty: Count = Field(default=0, description="Scored as wrong because the answer was empty.")
     media_missing: Count = Field(
@@ -293,11 +293,11 @@ class AskedRecord(Record):
     kept_to: str | None = absent("When the last of those came.")
     server: str = Field(description="Host of the server; never a key, a user name or a query.")
     revision: str | None = absent("As `about` states it.")
-    served: dict[str, Plain] | None = absent(
+    served: Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)] | None = absent(
         "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
         "null where it says nothing.",
     )
-    rechecked: str | None = absent("Id of the question that was asked once more, and answered as it was before.")
+    rechecked: tuple[str, ...] = Field((), description="Questions asked once more, and answered as they were before.")
 
 
 class Provenance(Record):
@@ -310,7 +310,9 @@ class Provenance(Record):
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
     asked: Later[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
-    defaults: Later[dict[str, str] | None] = absent("Option -> what a `reelbench.toml` set it to, where one did.")
+    defaults: Later[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = absent(
+        "Option -> what a `reelbench.toml` set it to, where one did."
+    )
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]  # how an interval was made, as `stats.intervals` makes it
@@ -420,7 +422,7 @@ class Answer(Record):
         "Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
         "where none were asked for.",
     )
-    tokens: Later[dict[Name, Count] | None] = absent(
+    tokens: Later[Counted | None] = absent(
         "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
         "`reasoning`; absent where it did not say.",
     )
@@ -477,6 +479,6 @@ class Sample(Answer):
     scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
-    def item(self, question: str, reason: Reason | None, options: tuple[str, ...] = ()) -> Item:
-        """Return the item that this sample was, to be scored again."""
-        return Item(**self._shared(reason), question=question, options=options)
+    def item(self, question: str, reason: Reason | None, options: tuple[str, ...] = (), **others: Any) -> Item:  # noqa: ANN401
+        """Return the item that this sample was, to be scored again; `others` are fields that are others now."""
+        return Item(**(self._shared(reason) | others), question=question, options=options)

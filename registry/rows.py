@@ -4,46 +4,40 @@ A row is a plain dict with the columns of its kind, one list of labels per facet
 """
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf
+import json
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.spec import BenchmarkSpec, Column, Facet
-from reelbench.registry.values import is_array
+from reelbench.registry.spec import BenchmarkSpec, Column
+from reelbench.registry.values import described, is_array, is_id, is_object
 
 if TYPE_CHECKING:
     from datasets import Features
 
-_SPLIT = Column(name="split", dtype="string", description="The split that the row is from, as asked for.")
-_COMMON = (
-    Column(name="id", dtype="string", description="Question id, unique in the split."),
-    Column(name="video", dtype="string", description="Media key: which video the question is about."),
-    Column(name="question", dtype="string", description="The question as published."),
-    Column(name="language", dtype="string", description="Language of the question, as a BCP-47 tag."),
-)
-_SPAN = Column(
-    name="span",
-    dtype="list<float64>",
-    unit="s",
-    description="Start and end of the part of the video that answers the question, and so on where there are several; "
-    "empty if hidden.",
-)
-DURATION = Column(name="duration", dtype="float64", unit="s", description="Length of the video.")
-FPS = Column(name="fps", dtype="float64", unit="1/s", description="Frames a second, in which spans are counted.")
-_CHOICE = (
-    Column(name="options", dtype="list<string>", description="The options in order, without letters."),
-    Column(name="answer", dtype="string", description="Letter of the right option (A is the first); empty if hidden."),
-)
+_DECLARED = json.loads(Path(__file__).with_name("row_columns.json").read_text("utf-8"))
+_COLUMNS = {part: tuple(Column(**said) for said in columns) for part, columns in _DECLARED["columns"].items()}
+[_SPLIT] = _COLUMNS["split"]
 KIND_COLUMNS: dict[str, tuple[Column, ...]] = {
-    "open": (*_COMMON, Column(name="answer", dtype="string", description="Reference answer.")),
-    "choice": (*_COMMON, *_CHOICE),
-    "span": (*_COMMON, _SPAN),
-    "grounded_choice": (*_COMMON, *_CHOICE, _SPAN),
+    kind: tuple(column for part in parts for column in _COLUMNS[part]) for kind, parts in _DECLARED["kinds"].items()
 }
 """Columns by `BenchmarkSpec.row_kind`."""
 
+OPTIONAL = {column.name: column for column in _COLUMNS["optional"]}
+"""Columns that rows of any kind may have."""
+DURATION, FPS, CLIP = OPTIONAL["duration"], OPTIONAL["fps"], OPTIONAL["clip"]
+ASKED, GROUP = OPTIONAL["asked_for"], OPTIONAL["counts_with"]
+ALSO, VIDEOS = OPTIONAL["also_right"], OPTIONAL["videos"]
+
 Row = dict[str, Any]
+
+
+def videos(row: Mapping[str, Any]) -> list[str]:
+    """Return the media keys of all that a question is about: one, but where its row names several."""
+    return row.get(VIDEOS.name) or [row["video"]]
+
 
 Timing = tuple[float | None, float | None]
 """Of a video, where its row says it: the length in seconds, and the frames a second that answers count in."""
@@ -51,7 +45,7 @@ UNTIMED: Timing = (None, None)
 
 
 def timing(row: Row | None) -> Timing:
-    """Return what a row says of its video's times; nothing without a row."""
+    """Return the statements of a row on its video's times; none without a row."""
     return (row.get("duration"), row.get(FPS.name)) if row else UNTIMED
 
 
@@ -96,7 +90,7 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
         for column in wanted:
             if not _fits(row[column.name], column.dtype):
                 raise InputError(f"{label}: {column.name} is {row[column.name]!r}, expected {column.dtype}")
-        check_answer(label, row, row.get("options", ()))
+        check_answer(label, row, row.get("options", ()), several=several_right(spec))
         if row["id"] in seen:
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
         seen.add(row["id"])
@@ -105,9 +99,43 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
         raise InputError(f"{where}: no rows; expected at least one question")
 
 
-def check_answer(where: str, target: Mapping[str, Any], options: Sequence[str]) -> None:
-    """Raise InputError where the right answer is not one of its options' letters."""
+def questions_of(
+    where: str, listed: Iterable[Any], key: str, what: str, fits: Callable[[dict[str, Any]], object] = bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the questions of an owners' file with their places, each with its `key` as text.
+
+    InputError where one is not `what` (a question, with what it must have) or doesn't fit, or is there twice.
+    """
+    seen: set[str] = set()
+    for number, entry in enumerate(listed, start=1):
+        at = f"{where}: entry {number}"
+        if not is_object(entry) or not is_id(entry.get(key)) or not fits(entry):
+            raise InputError(f"{at} is not {what}; found {described(entry)}")
+        name = str(entry[key])
+        if name in seen:
+            raise InputError(f"{at}: {key} {name!r} occurs twice; the file must have each question once")
+        seen.add(name)
+        yield at, {**entry, key: name}
+
+
+def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> str:
+    """Return a text of an owners' file; InputError says what was expected and what is there."""
+    value = entry.get(field)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where} has no {field!r}; expected {expected}; found {', '.join(sorted(entry))}")
+    return value
+
+
+def several_right(spec: BenchmarkSpec) -> bool:
+    """Whether a question may have several right options, whose letters stand together (`AC`)."""
+    return bool({"any_choice", "all_choices"} & set(spec.kinds))
+
+
+def check_answer(where: str, target: Mapping[str, Any], options: Sequence[str], *, several: bool = False) -> None:
+    """Raise InputError where the right answer is not one of its options' letters, or `several` in their order."""
     answer, letters = target.get("answer"), LETTERS[: len(options)]
+    if several and isinstance(answer, str) and sorted(set(answer) & set(letters)) == list(answer):
+        return
     if options and answer and answer not in list(letters):
         expected = ", ".join(letters)
         raise InputError(f"{where}: answer is {answer!r}, expected the letter of one of its options: {expected}")
@@ -122,44 +150,37 @@ def steps(row: Row) -> list[str]:
     return [text for name in STEP_COLUMNS for text in row.get(name) or () if text]
 
 
-RANGES: dict[str, tuple[tuple[float, str], ...]] = {
-    "span length": ((5, "under 5 s"), (15, "5 to 15 s"), (30, "15 to 30 s"), (60, "30 to 60 s"), (inf, "60 s or more")),
-    "span start": (
-        *((10, "within 10 s"), (30, "after 10 to 30 s"), (60, "after 30 to 60 s"), (120, "after 60 to 120 s")),
-        (inf, "after 120 s or more"),
-    ),
-}
-"""What is measured of a right span, in seconds -> (below this, label), the ranges in order."""
-
-
-SPAN_FACETS = tuple(
-    Facet(name=name, title=title, labels=tuple(label for _, label in RANGES[made_of]), in_rows=False, made_of=made_of)
-    for made_of, name, title in (
-        ("span length", "span_length", "Length of the right span."),
-        ("span start", "lead", "How far into the video the right span begins."),
-    )
-)
-"""The facets of a benchmark with right spans: how long one is, and how far into the video it begins."""
+RANGES: dict[str, list[float]] = _DECLARED["ranges"]
+"""Of a right span, in seconds -> where its second and further ranges begin; a facet's labels name all of them."""
 
 
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet."""
     labels = {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows and facet.name in row}
+    if GROUP.name in row:
+        labels[GROUP.name] = list(row[GROUP.name])
     for facet in spec.facets:
         if facet.made_of in RANGES and (ends := row.get("span")):
             spans = [ends[at : at + 2] for at in range(0, len(ends), 2)]
             seconds = spans[0][0] if facet.made_of == "span start" else sum(end - start for start, end in spans)
-            labels[facet.name] = [next(label for below, label in RANGES[facet.made_of] if seconds < below)]
+            at = bisect(RANGES[facet.made_of], seconds)
+            labels[facet.name] = list((facet.labels or ())[at : at + 1])
         elif facet.made_of and (value := row.get(facet.made_of)):
             labels[facet.name] = [value] if isinstance(value, str) else list(value)
     return labels
 
 
+def in_words(spec: BenchmarkSpec, row: Row) -> bool:
+    """Whether a row's answer is a text, and no option or span."""
+    return spec.row_kind == "open" or (spec.row_kind == "mixed" and not row["options"])
+
+
 def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
     """Return the row's reference as scorers take it: `text`, or `answer` and `spans`."""
-    if spec.row_kind == "open":
-        return {"text": row["answer"]}
-    chosen = {"answer": row["answer"]} if spec.asks_choice else {}
+    if in_words(spec, row):
+        also = list(row.get(ALSO.name, ()))
+        return {"text": row["answer"]} | ({"also": also} if also else {})
+    chosen = {"answer": row["answer"]} if spec.asks_choice or spec.row_kind == "mixed" else {}
     if not spec.asks_span:
         return chosen
     ends = row["span"]

@@ -13,11 +13,18 @@ from typing import Literal
 
 from reelbench.registry.declared import Declared
 from reelbench.registry.errors import InputError
-from reelbench.registry.metrics import Corpus, Macro, Mean, MeanOf, Metric  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from reelbench.registry.metrics import Corpus, Grouped, Macro, Mean, MeanOf, Metric  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 Split = str
-Kind = Literal["temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
-"""A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room."""
+Kind = Literal[
+    "temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge",
+    "any_choice", "all_choices", "mixed", "union_spans", "ranked_spans", "covered",
+]  # fmt: skip
+"""A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room.
+
+`any_choice` and `all_choices` have several right options, `mixed` rows have options or a word; `union_spans` and
+`ranked_spans` take all windows of an answer; `covered` asks how much of the answered window is right.
+"""
 
 SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
@@ -28,6 +35,12 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "temporal_span": ("iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"),
     "moment": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7"),
     "exact_match": ("exact_match",),
+    "any_choice": ("correct",),
+    "all_choices": ("correct",),
+    "mixed": ("correct",),
+    "union_spans": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7", "correct_at_iou_0.5"),
+    "ranked_spans": ("map", "map_at_0.5", "map_at_0.75"),
+    "covered": ("iop", "iop_at_0.3", "iop_at_0.5", "correct_at_iop_0.5"),
 }
 """Kind -> the columns that it gives each item, over which metrics are taken; a judge's are its criteria."""
 
@@ -35,7 +48,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
 class HubFile(Declared):
     """A file in a dataset repository on the Hugging Face Hub.
 
-    `revision` is a 40-hex commit, or None where none is known: then `main` is resolved once and the commit recorded.
+    `revision` is a commit of 40 hex digits, or None: then the current commit of `main` is looked up once and recorded.
     """
 
     kind: Literal["hub"] = "hub"
@@ -47,7 +60,7 @@ class HubFile(Declared):
 
 
 class UrlFile(Declared):
-    """A file behind a URL; `sha256` where its bytes are known."""
+    """A file at a URL, with its `sha256` if it is known."""
 
     kind: Literal["url"] = "url"
     url: str
@@ -55,7 +68,7 @@ class UrlFile(Declared):
 
 
 class LocalFile(Declared):
-    """A file that only the user can supply (agreement-gated data)."""
+    """A file that only the user can provide (data under an agreement)."""
 
     kind: Literal["local"] = "local"
     filenames: tuple[str, ...]
@@ -73,12 +86,14 @@ Source = HubFile | UrlFile | LocalFile | FileBeside
 
 
 class SplitSpec(Declared):
-    """One split: its source, its size as the owner states it, and whether its answers are public."""
+    """One split: its source, its size as stated by the owner, and whether its answers are public."""
 
     source: Source
     rows: int | None = None  # rows as published; None where the sources disagree
     videos: int | None = None
     joined: tuple[str, ...] = ()  # files read too, joined by id, where a local folder has them
+    needed: tuple[str, ...] = ()
+    """Files read after the source's first, all of them: of its Hub repository, or beside its file or address."""
     owners_files: tuple[str, ...] = ()  # sha256 of the owners' files, where their bytes are known
     owners_rows: str | None = None
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
@@ -94,7 +109,7 @@ class SplitSpec(Declared):
 
 
 class ImageFolders(Declared):
-    """Videos that lie as folders of numbered pictures, one folder or several to a video."""
+    """Videos that are stored as folders of numbered pictures, with one or more folders per video."""
 
     folders: str  # `package.module:function`: a row -> its folders, in order, for `{video}`
     number: str  # regular expression on a picture's file name; its group 1 is the number
@@ -103,7 +118,7 @@ class ImageFolders(Declared):
 
 
 class MediaSource(Declared):
-    """Where videos are had, and how they lie on disk. `{video}` in a layout is the row's media key."""
+    """The source of the videos, and their paths on disk. `{video}` in a path is the row's media key."""
 
     title: str
     kind: Literal["hub", "archive", "youtube", "form"]
@@ -155,6 +170,25 @@ class JudgeSpec(Declared):
         return self.successor or self.default_model
 
 
+class Join(Declared):
+    """A second file, whose columns are added to the rows that `by` names in both."""
+
+    by: tuple[str, ...]
+    each: tuple[str, ...] = ()
+
+
+class Group(Declared):
+    """Items that count together: what names a group, by which rule, or which column says which, and a chain's levels.
+
+    `rules` is a column's value -> its rule, under "" the rule of all.
+    """
+
+    by: tuple[str, ...]
+    rules: dict[str, Literal["all", "quadratic", "chain"]]
+    column: str = ""
+    levels: str = ""
+
+
 class RowMapping(Declared):
     """How the columns of upstream rows become ours, where a `benchmark.yaml` says it and no Python reads them."""
 
@@ -168,6 +202,17 @@ class RowMapping(Declared):
     """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
     fps: str = ""  # frames a second, where spans are in frames: a number, or the column that has one
     options_in_question: bool = False  # whether the question's text ends in its options, a line each with its letter
+    options_are: tuple[str, ...] = ()  # the options of every question, where they are the same
+    absent: tuple[str, ...] = ()  # what stands where an option is missing
+    answers: Literal["any", "all"] | None = None  # several right answers: any counts, or all must be named
+    line: str = ""  # a template by which a line of a text file is parted
+    each: tuple[str, ...] = ()  # keys, and `{name}` for all of a mapping's or a list's, that lead to the rows
+    join: Join | None = None
+    kinds: dict[str, str] = field(default_factory=dict[str, str])
+    """Value of `kind_column` (of the split's name without one) -> `choice` or `exact`, where rows are of both."""
+    kind_column: str = ""
+    group: Group | None = None
+    skip: Literal["unreadable"] | None = None  # leave out rows that can't be read
 
 
 class Paper(Declared):
@@ -207,7 +252,7 @@ class Column(Declared):
 
 
 class PublishedResult(Declared):
-    """A number somebody published: it can't be recomputed and says so."""
+    """A published number; it is marked as one that can't be recomputed."""
 
     model: str
     split: Split
@@ -231,7 +276,7 @@ class PublishedResult(Declared):
 
 
 class OptionWords(Declared):
-    """The words whose likelihood a task compares: an option's, by themselves or in a sentence that names a span too."""
+    """The texts whose likelihood a task compares: an option alone, or in a sentence with a time span."""
 
     alone: str = "{option}"  # template of an answer that names no span
     grounded: str | None = None  # template of one that does: `{start}` and `{end}` in seconds, `{option}`
@@ -268,7 +313,7 @@ class TaskSpec(Declared):
 
 
 class BenchmarkSpec(Declared):
-    """A benchmark, in full. `version` is the comparability number: a change that moves scores raises it."""
+    """A complete benchmark. Results are comparable only with the same `version`: a change of scores raises it."""
 
     id: str
     title: str
@@ -281,7 +326,7 @@ class BenchmarkSpec(Declared):
     license_note: str = ""
     open_data: bool = True  # False: agreement-gated; never fetched, never pushed
     languages: tuple[str, ...]  # BCP-47
-    row_kind: Literal["open", "grounded_choice", "choice", "span"]
+    row_kind: Literal["open", "grounded_choice", "choice", "span", "mixed"]
     columns: tuple[Column, ...] = ()  # columns beside those of the row kind and the facets
     splits: dict[Split, SplitSpec]
     default_split: Split
@@ -383,6 +428,6 @@ class BenchmarkSpec(Declared):
             facet = how.facet if isinstance(how, Macro) else how.weight_by if isinstance(how, Mean) else None
             if facet is not None and facet not in facets:
                 raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
-            if isinstance(how, Mean | Macro) and how.column not in given:
+            if isinstance(how, Mean | Macro | Grouped) and how.column not in given:
                 what = f"{metric.name} is over the column {how.column!r}"
                 raise InputError(f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}")

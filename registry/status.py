@@ -7,6 +7,7 @@
 | `what` | what is going on; null before the first part of the work |
 | `done`, `of` | how much of it is done, and of how much; null where that is not known |
 | `failed` | how many of these have failed |
+| `line` | words on it: calls a second, videos shown, what is waited for; empty where there are none |
 | `cost` | dollars that the command has spent; null without prices |
 | `eta` | seconds until this part is done, at its pace so far; null where that is not known |
 | `started`, `updated` | ISO 8601 |
@@ -51,6 +52,7 @@ class StatusFile:
             "done": None,
             "of": None,
             "failed": 0,
+            "line": "",
             "cost": None,
             "eta": None,
             "started": _now(),
@@ -67,15 +69,14 @@ class StatusFile:
         began = time.monotonic()
         with self._lock:
             self._spent_before = self._status["cost"] or 0.0
-            self._status |= {"what": title, "done": 0, "of": total, "failed": 0, "eta": None}
+            self._status |= {"what": title, "done": 0, "of": total, "failed": 0, "line": "", "eta": None}
             self._write()
 
         def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
-            del line
             seconds = time.monotonic() - began
             with self._lock:
                 left = None if total is None or not done else round(max(0.0, total - done) * seconds / done, 1)
-                self._status |= {"done": done, "failed": failed, "eta": left}
+                self._status |= {"done": done, "failed": failed, "line": line.strip(), "eta": left}
                 if cost_usd is not None:
                     self._status["cost"] = self._spent_before + cost_usd
                 if time.monotonic() - self._written >= _PAUSE:

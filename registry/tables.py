@@ -11,9 +11,11 @@ import math
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import is_json_lines, opened, read_json, read_jsonl, read_text, valid_text
 from reelbench.registry.values import is_array, is_object
@@ -42,9 +44,13 @@ def read_csv(path: Path, choose: Choose) -> Cells:
                 raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
 
     with opened(path) as file:
-        table = csv.reader(decoded(file), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+        lines = decoded(file)
+        first = next(lines, "")
+        tabs = path.suffix.lower() == ".tsv" or ("\t" in first and "," not in first)  # some call those .csv too
+        table = csv.reader(chain([first], lines), delimiter="\t" if tabs else ",", strict=True)
         try:
             header = next(table, [])
+            bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
             at = [header.index(name) for name in choose(header)]
             for row in table:
                 if row and len(row) != len(header):
@@ -68,6 +74,7 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             leaves = pq.ParquetFile(file).schema
             texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
             table = pq.ParquetFile(file, read_dictionary=texts)
+            bounds.hold(f"{path}: columns", len(table.schema_arrow.names), bounds.COLUMNS)
             names = choose(table.schema_arrow.names)
             # Refused before anything is decoded: what the footer says is too large.
             groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
@@ -178,10 +185,10 @@ READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
 SUFFIXES = (*READERS, ".json", ".jsonl")  # files that can hold a table
 
 
-def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every row of a table, with all its columns, and where it stands; InputError where it can't be read.
 
-    JSON may be a list of objects, an object that holds one such list, or objects by id.
+    JSON may be a list of objects, an object that holds one such list, or objects by id; if `nested` an object is a row.
     """
     if reader := READERS.get(path.suffix.lower()):
         names: list[str] = []
@@ -201,7 +208,7 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     else:
         document = read_json(path)
         found = [(1, document)]
-        if is_object(document):
+        if is_object(document) and not nested:
             lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
             if len(lists) == 1:
                 found = ((None, value) for value in lists[0])
@@ -214,6 +221,14 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not is_object(value):
             raise InputError(f"{where}: is a {type(value).__name__}, expected an object with the question's columns")
         yield where, value
+
+
+def outer_steps(path: Path) -> str:
+    """Return the steps of a file's `each` that lead to what are its rows without one."""
+    if path.suffix.lower() in READERS or is_json_lines(read_text(path)) or not is_object(document := read_json(path)):
+        return ""
+    lists = [name for name, value in document.items() if is_array(value) and value and all(map(is_object, value))]
+    return f"{lists[0]}/{{n}}/" if len(lists) == 1 else "{video}/"
 
 
 def _element_lines(text: str, elements: int) -> Iterator[int]:
@@ -235,6 +250,7 @@ def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a c
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
+        bounds.hold(f"{what}: characters", len(value), bounds.TEXT)
         return valid_text(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

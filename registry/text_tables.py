@@ -1,8 +1,43 @@
 """Tables as plain data, as the command line and Python print them and a notebook shows them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+
+from reelbench.registry.errors import printable
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "≥": r"$\geq$",
+    "–": "--",
+    "’": "'",
+}
+
+_AFTER_A_MARK = re.compile(r"""((?:[;|]|(?<!^)\t)[^\S\t]*+["']?)([=+@＝＋－＠-])""")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def tex(text: str) -> str:
+    """Return a text in one line as LaTeX shows it: no sign of it is a command."""
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def spreadsheet_cell(value: object) -> object:
+    """Return a cell of a table's file that no spreadsheet runs, without characters for terminals; None is empty."""
+    if isinstance(value, str):
+        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells at a semicolon.
+        marked = ("'" if value.startswith(_FORMULA) else "") + _AFTER_A_MARK.sub(r"\1'\2", value)
+        return "".join(char if char.isprintable() or char in "\t\n" else " " for char in marked)
+    return "" if value is None else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +51,11 @@ class Table:
 
     def text(self) -> str:
         """Return it as lines of text, the columns two spaces apart."""
+        title, *below = map(printable, (self.title, *self.below))
         if not self.rows:
-            return "\n".join([self.title, *self.below])
-        lines = [[column.removeprefix("#") for column in self.columns], *self.rows]
+            return "\n".join([title, *below])
+        cells = [[column.removeprefix("#") for column in self.columns], *self.rows]
+        lines = [[printable(cell) for cell in line] for line in cells]
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
         right = [column.startswith("#") for column in self.columns]
         shown = [
@@ -28,10 +65,23 @@ class Table:
             )
             for line in lines
         ]
-        return "\n".join([self.title, *(line.rstrip() for line in shown), *self.below])
+        return "\n".join([title, *(line.rstrip() for line in shown), *below])
+
+    def latex(self) -> str:
+        """Return it as LaTeX (booktabs), the title and the lines below it as comments."""
+
+        def row(cells: Sequence[str]) -> str:
+            return " & ".join(tex(cell.removeprefix("#")) for cell in cells) + r" \\"
+
+        sides = "".join("r" if column.startswith("#") else "l" for column in self.columns)
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", row(self.columns), r"\midrule", *map(row, self.rows)]
+        about = [f"% {' '.join(line.split())}" for line in (self.title, *self.below)]
+        return "\n".join([*about, *lines, r"\bottomrule", r"\end{tabular}"])
 
     def html(self) -> str:
         """Return it as HTML."""
+        from html import escape
+
         styles = [f"text-align: {'right' if column.startswith('#') else 'left'}" for column in self.columns]
 
         def row(tag: str, cells: Sequence[str]) -> str:
@@ -53,3 +103,9 @@ def number(value: float | None, digits: int = 2) -> str:
 def interval(ends: Sequence[float] | None, digits: int = 2) -> str:
     """Return an interval as text, "" where there is none."""
     return "" if ends is None else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
+
+
+def p_value(p: float | None, digits: int = 4) -> str:
+    """Return a p value as text, "" where there is none; a small one is below what the digits can show, never 0."""
+    least = 10.0**-digits
+    return "" if p is None else f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"

@@ -71,7 +71,19 @@ class Workers:
         InputError where Ray is not installed, ReelbenchError where a worker's process has ended or the cluster can't be
         reached.
         """
-        parts = _parts(items, by, self.number or allotted())
+        # The places of items, part by part: some parts for each worker, and what is alike `by` in one of them.
+        longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or allotted()))))
+        if by is None:
+            parts = [range(start, min(start + longest, len(items))) for start in range(0, len(items), longest)]
+        else:
+            alike: dict[Hashable, list[int]] = defaultdict(list)
+            for place, item in enumerate(items):
+                alike[by(item)].append(place)
+            parts = list[list[int]]()
+            for places in alike.values():
+                if not parts or len(parts[-1]) >= longest:
+                    parts.append([])
+                parts[-1] += places
         work_on = partial(_worked, work)
         given = [[items[place] for place in part] for part in parts]
         if self.engine == "ray":
@@ -121,22 +133,6 @@ def cluster(ray: Any) -> Generator[None]:  # noqa: ANN401
     finally:
         if ours:
             ray.shutdown()
-
-
-def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, workers: int) -> Sequence[Sequence[int]]:
-    """Return the places of items, part by part: some parts for each worker, and what is alike `by` in one of them."""
-    longest = max(1, min(_LONGEST, len(items) // (4 * workers)))
-    if by is None:
-        return [range(start, min(start + longest, len(items))) for start in range(0, len(items), longest)]
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        alike[by(item)].append(place)
-    parts: list[list[int]] = []
-    for places in alike.values():
-        if not parts or len(parts[-1]) >= longest:
-            parts.append([])
-        parts[-1] += places
-    return parts
 
 
 def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:

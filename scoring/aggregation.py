@@ -7,25 +7,27 @@ except that overlap metrics start Java on a cache miss and a judge may be asked.
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from reelbench.judges.verdicts import Judged, Verdict
+from reelbench.judges.verdicts import Judged, Verdict, is_judged
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric
+from reelbench.registry.rows import GROUP
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Grouped, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import intervals
 
 
 def reason_before_judging(sample: Sample) -> Reason | None:
-    """Return why a sample was unscored before any judge was asked; None where its answer could be scored."""
+    """Return a sample's reason from before any judge was asked; None where its answer could be scored."""
     return sample.reason if sample.reason in UNANSWERED else None
 
 
@@ -46,6 +48,12 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
+    "any_choice": choice.any_columns,
+    "all_choices": choice.columns,
+    "mixed": lambda item: exact_match.mixed(item) if "text" in item.target else choice.columns(item),
+    "union_spans": temporal_span.union_columns,
+    "ranked_spans": temporal_span.ranked_columns,
+    "covered": temporal_span.covered_columns,
 }
 """Kind of scoring -> an item's columns, for the kinds that score an item by itself."""
 
@@ -94,10 +102,16 @@ def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
     return columns
 
 
-def to_sample(spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None) -> Sample:
-    """Score one item, with the judge's verdict where there is one."""
-    reason, scores = item.reason, item_columns(spec, item)
-    if reason is not None or spec.judge is None:
+def to_sample(
+    spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None, columns: dict[str, float] | None = None
+) -> Sample:
+    """Score one item, with the judge's verdict where there is one; `columns` are its own scores, where they are known.
+
+    These are as `item_columns` gives them, and whoever hands them over has made them.
+    """
+    reason = item.reason
+    scores = item_columns(spec, item) if columns is None or reason in UNANSWERED else columns
+    if reason is not None or spec.judge is None or not is_judged(item):
         return item.sample(reason, scores)
     if verdict is None:
         return item.sample(Reason.JUDGE_UNAVAILABLE, scores)
@@ -111,11 +125,15 @@ def score(
     overlap: bool = True,
     judged: Judged | None = None,
     bar: Bar = no_bar,
+    columns: Mapping[str, dict[str, float]] = MappingProxyType({}),
     **beside: int,
 ) -> ScoredItems:
-    """Score `items`, on which `judged` has verdicts; `beside` are further counts, such as `extra` and `duplicate`."""
+    """Score `items`, on which `judged` has verdicts; `beside` are further counts, such as `extra` and `duplicate`.
+
+    `columns` are the items' own scores, by id, where they are known.
+    """
     verdicts, record = judged or (dict[str, Verdict](), None)
-    samples = [to_sample(spec, item, verdicts.get(item.id)) for item in items]
+    samples = [to_sample(spec, item, verdicts.get(item.id), columns.get(item.id)) for item in items]
     metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
     return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
 
@@ -182,6 +200,43 @@ def _term(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None =
     return _Term(numerators, weights, how.scale)
 
 
+def group_score(items: Sequence[tuple[str, str, float]]) -> float:
+    """Return a group's score, 0 to 1, of its items: each the rule, its level (1 the first), its score, 0 to 1.
+
+    `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`, `cal_logic`).
+    `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`: an item of level d is worth
+    2d - 1; a level counts item by item, and the next one only where all of it is right.
+    """
+    rule = items[0][0]
+    scores = [score for *_, score in items]
+    if rule == "all":
+        return float(min(scores) >= 1)
+    if rule == "quadratic":
+        return (sum(scores) / len(scores)) ** 2
+    worth = [2 * int(level) - 1 for _, level, _ in items]
+    broken = min((weight for weight, score in zip(worth, scores, strict=True) if score < 1), default=max(worth))
+    counted = (weight * score for weight, score in zip(worth, scores, strict=True) if weight <= broken)
+    return sum(counted) / sum(worth)
+
+
+def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None) -> _Term:
+    """Return each group's score, at its first item; one with an item that has no score takes no part."""
+    members: dict[str, list[int]] = {}
+    for at, sample in enumerate(samples):
+        if named := sample.facets.get(GROUP.name):
+            members.setdefault(named[0], []).append(at)
+    values, weights = (array("d", bytes(8 * len(samples))) for _ in range(2))
+    for places in members.values():
+        items = [samples[at] for at in places]
+        if all(
+            how.column in item.scores and (within is None or _weight(item, Mean(column=""), within)) for item in items
+        ):
+            named = ((item.facets[GROUP.name], item.scores[how.column]) for item in items)
+            scored = [(rule, level, score) for (_, rule, level), score in named]
+            values[places[0]], weights[places[0]] = group_score(scored), 1.0
+    return _Term(values, weights, how.scale)
+
+
 def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
     return sorted({label for sample in samples for label in sample.facets.get(facet, ())})
 
@@ -194,6 +249,8 @@ def _terms(
         return [_term(samples, how, within)]
     if isinstance(how, MeanOf):
         return [term for name in how.metrics for term in _terms(spec, spec.metric(name), samples, within)]
+    if isinstance(how, Grouped):
+        return [_grouped(samples, how, within)]
     if isinstance(how, Macro):
         mean = Mean(column=how.column, scale=how.scale)
         terms = (_term(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet))

@@ -28,6 +28,13 @@ def columns(item: Item) -> dict[str, float]:
     return score_item(item.parsed, item.target) if item.parsed is not None and "answer" in item.parsed else {}
 
 
+def any_columns(item: Item) -> dict[str, float]:
+    """As `columns`, where any of several right options counts: the target's letters stand together (`AC`)."""
+    scores = columns(item)
+    answer = item.parsed.get("answer") if item.parsed else None
+    return {"correct": float(answer is not None and answer in item.target["answer"])} if scores else {}
+
+
 def compute_score(
     references: Mapping[str, str], predictions: Mapping[str, str | None]
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:

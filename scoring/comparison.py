@@ -17,7 +17,7 @@ from reelbench.judges.identity import judge_as_answered, returned_ids, same_mode
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
-from reelbench.registry.text_tables import Table
+from reelbench.registry.text_tables import Table, p_value
 from reelbench.scoring import aggregation, metric_table, value_bounds
 from reelbench.scoring.aggregation import Resampled
 from reelbench.scoring.cognitive_profile import COMPONENTS
@@ -86,6 +86,7 @@ class Comparison:
         metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not here.
         unscored: Items without a score of one of the two, so few that a board ranks both: p and interval of the main
             metric hold with each of them at the scale's lowest and at its highest, as on the board.
+        names: What a and b are called.
     """
 
     both: int
@@ -93,6 +94,7 @@ class Comparison:
     only_b: int
     metrics: dict[str, Difference]
     unscored: int = 0
+    names: tuple[str, str] = ("a", "b")
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -100,12 +102,19 @@ class Comparison:
     def _repr_html_(self) -> str:
         return self.table().html()
 
-    def table(self, title: str = "a and b") -> Table:
-        """Return a row a metric; below it what was left out, and why there is no interval."""
+    def table(self, title: str | None = None) -> Table:
+        """Return a row a metric; below it what was left out, and why there is no interval.
+
+        A column that says the same in each row is left out, so that a terminal of 80 columns holds the rest: without
+        values, or where the title has them.
+        """
+        if title is None:
+            shown = [name for name, named in zip("ab", self.names, strict=True) if name != named]
+            title = f"a = {self.names[0]}, b = {self.names[1]}" if shown else "a and b"
         rows: list[tuple[str, ...]] = []
         for name, d in self.metrics.items():
             bounds = "" if d.ci95 is None else f"{d.ci95[0]:.2f} to {d.ci95[1]:.2f}"
-            tests = ("" if p is None else f"{p:.4f}" for p in (d.p, d.mcnemar and d.mcnemar.p))
+            tests = map(p_value, (d.p, d.mcnemar and d.mcnemar.p))
             values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", bounds)
             rows.append((name, *values, *tests, str(d.n), str(d.videos)))
         few = [name for name, d in self.metrics.items() if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS]
@@ -116,7 +125,18 @@ class Comparison:
         if self.unscored:
             lacking = number_of(self.unscored, "item")
             below.append(f"p and interval of the main metric hold whatever the {lacking} without a score would be")
-        return Table(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
+        on = {d.videos for d in self.metrics.values()}
+        alike = {(d.n, d.videos) for d in self.metrics.values()} == {(self.both, *on)}
+        said = f"{title}; {number_of(self.both, 'item')} answered by both" + (
+            f", on {number_of(max(on), 'video')}" if alike else ""
+        )
+        kept = [
+            place
+            for place, name in enumerate(_COLUMNS)
+            if not (name == "#McNemar p" and not any(row[place] for row in rows))
+            and not (alike and name in ("#items", "#videos"))
+        ]
+        return Table(said, [_COLUMNS[place] for place in kept], [[row[place] for place in kept] for row in rows], below)
 
 
 def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:
@@ -274,6 +294,14 @@ def metric_difference(
         test = intervals.paired_test(
             by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos, by_a.runs, by_b.runs
         )
+    how, exact = metric.aggregate, None
+    if isinstance(how, Mean) and not metric.judged:
+        column = how.column
+        both = [(x.scores[column], y.scores[column]) for x, y in zip(a, b, strict=True) if column in x.scores]
+        if all(score in (0, 1) for pair in both for score in pair):
+            exact = mcnemar(both.count((1, 0)), both.count((0, 1)))
+            if len({sample.video for sample in a if column in sample.scores}) < intervals.MIN_CLUSTERS:
+                exact = replace(exact, p=None)
     return Difference(
         n=by_a.n,
         videos=by_a.videos,
@@ -282,20 +310,8 @@ def metric_difference(
         difference=by_a.value - by_b.value,
         ci95=test and test.interval(),
         p=test and test.p,
-        mcnemar=_mcnemar(metric, a, b),
+        mcnemar=exact,
     )
-
-
-def _mcnemar(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNemar | None:
-    how = metric.aggregate
-    if not isinstance(how, Mean):
-        return None
-    pairs = [(x.scores[how.column], y.scores[how.column]) for x, y in zip(a, b, strict=True) if how.column in x.scores]
-    if metric.judged or any(score not in (0, 1) for pair in pairs for score in pair):
-        return None
-    test = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
-    few = len({sample.video for sample in a if how.column in sample.scores}) < intervals.MIN_CLUSTERS
-    return replace(test, p=None) if few else test
 
 
 @dataclass(frozen=True, slots=True)

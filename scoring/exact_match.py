@@ -66,7 +66,14 @@ def columns(item: Item) -> dict[str, float]:
     if not isinstance(item.prediction, str):
         return {}
     locale = next(iter(item.facets.get("locale", ())), None)
-    return {"exact_match": float(matches(item.text, item.target["text"], locale))}
+    references = [item.target["text"], *item.target.get("also", ())]
+    return {"exact_match": float(any(matches(item.text, reference, locale) for reference in references))}
+
+
+def mixed(item: Item) -> dict[str, float]:
+    """As `columns`, in the column that items with options have."""
+    scores = columns(item)
+    return {"correct": scores["exact_match"]} if scores else {}
 
 
 def compute_score(

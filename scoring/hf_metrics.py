@@ -102,7 +102,7 @@ Args:
 
 
 class TextOverlap(_Metric):
-    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10) over all texts at once."""
+    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10), computed over all texts together."""
 
     about = str(text_overlap.__doc__)
     inputs = """
@@ -127,7 +127,7 @@ Args:
 
 
 class ExactMatch(_Metric):
-    """Share of answers that equal the reference once normalised, 0 to 100."""
+    """Share of answers that equal the reference after normalisation, 0 to 100."""
 
     about = str(exact_match.__doc__)
     inputs = """

@@ -103,7 +103,7 @@ def without_interval(spec: BenchmarkSpec, result: Numbers) -> str | None:
 
 
 def no_interval(names: Iterable[str]) -> str:
-    """Return why there is no interval for these metrics."""
+    """Return the reason for which these metrics have no interval."""
     return f"no interval for {', '.join(names)}: fewer than 10 videos"
 
 

@@ -58,7 +58,7 @@ def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pil
 
 
 def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dict[str, float]:
-    """Return what a `Pilot` says of questions that one model alone has right; nothing where answers aren't so."""
+    """Return the fields of a `Pilot` on questions that one model alone has right; none where answers aren't so."""
     if not isinstance(metric.aggregate, Mean):
         return {}
     column = metric.aggregate.column

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
@@ -81,7 +80,28 @@ def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapp
         for name in names:
             has = np.array([[name in tags[component] for tags in both] for both in facets])
             if has.any():
-                labels[f"{component}.{name}"] = _shift(right, has, videos)
+                nothing = Estimate(None, None)
+                rate_a, rate_b = (
+                    mean_over_clusters(right[given], list(videos[given]), bounds=(0, 100)) if given.any() else nothing
+                    for given in has.T
+                )
+                difference = nothing
+                if has.any(axis=0).all():
+                    either = has.any(axis=1)
+                    of_a, of_b = has.astype(np.float64).T
+                    columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
+                    mean_a, mean_b, test = intervals.difference_of_means(
+                        intervals.cluster_sums(columns, list(videos[either]))
+                    )
+                    difference = Estimate(mean_a - mean_b, test and test.interval())
+                counts = [int(n) for n in has.sum(axis=0)]
+                weak_a, weak_b = (
+                    None if rate.value is None else is_weak(100 * n / len(right), rate.value)
+                    for rate, n in zip((rate_a, rate_b), counts, strict=True)
+                )
+                labels[f"{component}.{name}"] = LabelShift(
+                    counts[0], counts[1], rate_a, rate_b, difference, weak_a, weak_b
+                )
     shifts = {name: abs(moved) for name, shift in labels.items() if (moved := shift.difference.value) is not None}
     of_both = [labels[name] for name in shifts]
     rates = ([shift.a.value or 0.0 for shift in of_both], [shift.b.value or 0.0 for shift in of_both])
@@ -94,24 +114,3 @@ def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapp
         weak_a=[name for name, shift in labels.items() if shift.weak_a],
         weak_b=[name for name, shift in labels.items() if shift.weak_b],
     )
-
-
-def _shift(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDArray[np.object_]) -> LabelShift:
-    nothing = Estimate(None, None)
-    a, b = (
-        mean_over_clusters(right[given], list(videos[given]), bounds=(0, 100)) if given.any() else nothing
-        for given in has.T
-    )
-    difference = nothing
-    if has.any(axis=0).all():
-        either = has.any(axis=1)
-        of_a, of_b = has.astype(np.float64).T
-        columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
-        mean_a, mean_b, test = intervals.difference_of_means(intervals.cluster_sums(columns, list(videos[either])))
-        difference = Estimate(mean_a - mean_b, test and test.interval())
-    counts = [int(n) for n in has.sum(axis=0)]
-    weak_a, weak_b = (
-        None if rate.value is None else is_weak(100 * n / len(right), rate.value)
-        for rate, n in zip((a, b), counts, strict=True)
-    )
-    return LabelShift(counts[0], counts[1], a, b, difference, weak_a, weak_b)

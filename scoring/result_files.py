@@ -22,11 +22,12 @@ from typing import Any
 
 from reelbench.registry import bounds, discovery, files, records
 from reelbench.registry.base_record import checked
+from reelbench.registry.containment import contained
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
 from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_array, is_object
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import ScoredItems, answered
 from reelbench.scoring.videos import media_record
@@ -171,13 +172,7 @@ def changed_after_scoring(folder: Path, result: records.Result) -> bool:
     return stated is not None and samples.is_file() and files.sha256_of(samples) != stated
 
 
-def check_own(folders: Iterable[Path], model: str) -> None:
-    """Raise InputError where a folder has another model's result, which this one's would overwrite."""
-    for folder in folders:
-        _own(folder, model)
-
-
-def _own(folder: Path, model: str) -> records.Result | None:
+def own_result(folder: Path, model: str) -> records.Result | None:
     """Return the model's result in a folder, or None; InputError where it is another model's."""
     if not (folder / RESULT_FILE).is_file():
         return None
@@ -201,7 +196,7 @@ def check_kept(
     Raises:
         InputError: That is of something else, made in another way, judged where this one isn't, or has more answers.
     """
-    before = _own(folder, model)
+    before = own_result(folder, model)
     if before is None or not (there := answered(before.counts)):
         return
     of_its_own = "give this one an --output of its own"
@@ -270,8 +265,7 @@ def read(folder: Path) -> records.Result:
 
     `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
     """
-    path = folder / RESULT_FILE
-    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.RESULT_BYTES)
+    path = _of_own(folder / RESULT_FILE, bounds.RESULT_BYTES)
     result = checked(records.Result, files.read_json(path), str(path), mark=": ")
     if result.benchmark.declaration is not None:
         try:
@@ -279,6 +273,17 @@ def read(folder: Path) -> records.Result:
         except InputError as error:
             raise InputError(f"{path}: field benchmark.declaration: {error}") from None
     return result
+
+
+def _of_own(path: Path, most: int) -> Path:
+    """Return a file of a result; InputError where it leads out of its folder, or has more bytes than are taken."""
+    try:
+        if path.is_symlink():  # nothing else leads out; of a name that no file can have it says no
+            contained(path.parent, path)
+    except InputError:
+        raise InputError(f"{path}: leads out of its folder; copy there what it leads to") from None
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, most)
+    return path
 
 
 def shared_spec(results: Iterable[records.Result]) -> BenchmarkSpec:
@@ -294,9 +299,18 @@ def shared_spec(results: Iterable[records.Result]) -> BenchmarkSpec:
 
 def read_samples(folder: Path) -> Iterator[records.Sample]:
     """Yield the samples in a folder; InputError names the line and the field that is wrong."""
-    path = samples_of(folder)
-    for number, row in files.read_jsonl(path):
-        yield checked(records.Sample, row, f"{path}, line {number}", mark=": ")
+    path = _of_own(samples_of(folder), bounds.SAMPLES_BYTES)
+    there: set[str] = set()
+    for number, row in files.Decoder(path).lines(files.read_text(path)):  # each is checked before the next is read
+        bounds.hold(f"{path}: items", len(there) + 1, bounds.ITEMS)
+        for name, part in row.items() if is_object(row) else ():
+            if is_array(part):
+                bounds.hold(f"{path}, line {number}: {name}", len(part), bounds.OF_ITEM)
+        sample = checked(records.Sample, row, f"{path}, line {number}", mark=": ")
+        if sample.id in there:
+            raise InputError(f"{path}, line {number}: the id {sample.id!r} is there twice")
+        there.add(sample.id)
+        yield sample
 
 
 def answers_sha256(folder: Path) -> str:
@@ -326,7 +340,7 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: A line is not a question.
     """
-    path = folder / QUESTIONS_FILE
+    path = _of_own(folder / QUESTIONS_FILE, bounds.SAMPLES_BYTES)
     asked: dict[str, dict[str, Any]] = {}
     for number, line in files.read_jsonl(path) if path.is_file() else ():
         whole = is_object(line) and isinstance(line.get("question"), str) and isinstance(line.get("id"), str)

@@ -25,21 +25,20 @@ def grouped(results: Iterable[Kept], record: Callable[[Kept], Result]) -> list[l
     groups: dict[object, list[Kept]] = defaultdict(list)
     for number, one in enumerate(results):
         result = record(one)
-        groups[number if result.settings.run is None else _key(result)].append(one)
+        key = number
+        if result.settings.run is not None:
+            # What runs share: model, benchmark, settings and judge, but for the run's number and its seed.
+            settings = {"frames_given", "frames_unlike", "audio"}
+            judge = {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
+            of_all = _of_no_run(result)
+            shared = of_all.model_dump(
+                mode="json",
+                include={"data": True, "model": True, "settings": True, "benchmark": True, "judge": judge},
+                exclude={"settings": settings, "benchmark": {"source"}, "model": {"about"}},
+            )
+            key = json.dumps(shared, sort_keys=True)
+        groups[key].append(one)
     return [sorted(group, key=lambda one: record(one).settings.run or 0) for group in groups.values()]
-
-
-def _key(result: Result) -> str:
-    """Return what runs share: model, benchmark, settings and judge, but for the run's number and its seed."""
-    settings = {"frames_given", "frames_unlike", "audio"}
-    judge = {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
-    of_all = _of_no_run(result)
-    shared = of_all.model_dump(
-        mode="json",
-        include={"data": True, "model": True, "settings": True, "benchmark": True, "judge": judge},
-        exclude={"settings": settings, "benchmark": {"source"}, "model": {"about"}},
-    )
-    return json.dumps(shared, sort_keys=True)
 
 
 def _of_no_run(result: Result) -> Result:
@@ -82,7 +81,7 @@ def averaged(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
 def together(
     spec: BenchmarkSpec, results: Sequence[Result], runs: Sequence[Sequence[Sample]]
 ) -> tuple[Result, list[Sample]]:
-    """Return what several runs come to: their record, the first one's with the numbers of all, and `averaged` samples.
+    """Return the sum of several runs: their record, the first one's with the numbers of all, and `averaged` samples.
 
     Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an interval.
     """

@@ -111,7 +111,21 @@ def tag_agreement(
         sets_a, sets_b = _sets(first, component), _sets(second, component)
         for name in names:
             x, y = (np.array([float(name in labels_) for labels_ in sets]) for sets in (sets_a, sets_b))
-            labels[f"{component}.{name}"] = _label(x, y, clusters)
+            table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
+
+            def ac1(sums: Array) -> Array:
+                share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
+                by_chance = 2 * share * (1 - share)
+                return (_second_mean(sums) - by_chance) / (1 - by_chance)
+
+            labels[f"{component}.{name}"] = LabelAgreement(
+                n_a=int(x.sum()),
+                n_b=int(y.sum()),
+                exact=table.estimate(_second_mean, _SHARE),
+                kappa=table.estimate(lambda sums: kappas_of_sums(sums, "quadratic"), _BEYOND_CHANCE),
+                f1=table.estimate(lambda sums: 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3]), _SHARE),
+                ac1=table.estimate(ac1, _BEYOND_CHANCE),
+            )
     return TagAgreement(
         both=len(items),
         only_a=len(a) - len(items),
@@ -167,25 +181,6 @@ def masi(a: frozenset[str], b: frozenset[str]) -> float:
 
 def _sets(tags: Sequence[Tags], component: str) -> list[frozenset[str]]:
     return [frozenset([labels] if isinstance(labels := getattr(tag, component), str) else labels) for tag in tags]
-
-
-def _label(x: Array, y: Array, clusters: Sequence[str] | None) -> LabelAgreement:
-    # On 0 and 1 the quadratic weights are the plain ones, and their moments hold the whole 2 x 2 table.
-    table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
-
-    def ac1(sums: Array) -> Array:
-        share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
-        by_chance = 2 * share * (1 - share)
-        return (_second_mean(sums) - by_chance) / (1 - by_chance)
-
-    return LabelAgreement(
-        n_a=int(x.sum()),
-        n_b=int(y.sum()),
-        exact=table.estimate(_second_mean, _SHARE),
-        kappa=table.estimate(lambda sums: kappas_of_sums(sums, "quadratic"), _BEYOND_CHANCE),
-        f1=table.estimate(lambda sums: 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3]), _SHARE),
-        ac1=table.estimate(ac1, _BEYOND_CHANCE),
-    )
 
 
 def _set_agreement(

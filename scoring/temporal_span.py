@@ -83,6 +83,87 @@ moment_columns = partial(columns, thresholds=MOMENT_THRESHOLDS)
 """The columns of an item that asks for a span alone."""
 
 
+def iop(predicted: Window, target: Window) -> float:
+    """Return the share of the predicted window that lies in the true one, 0 to 1 (intersection over prediction).
+
+    A moment within the true window gives 1 (NExT-GQA's evaluator), a window that runs backwards 0.
+    """
+    (start, end), (true_start, true_end) = predicted[:2], target[:2]
+    if not all(map(math.isfinite, (start, end, true_start, true_end))) or end < start:
+        return 0.0
+    if start == end:
+        return float(true_start <= start <= true_end)
+    return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
+
+
+def covered_columns(item: Item) -> dict[str, float]:
+    """Return the precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
+    if not columns(item) or item.parsed is None:
+        return {}
+    span = item.parsed["span"]
+    best = max(iop(span, true_span) for true_span in item.target["spans"]) if span else 0.0
+    scores = {"iop": best} | {f"iop_at_{at}": float(best >= at) for at in RECALL_THRESHOLDS}
+    if "answer" in item.parsed and item.target.get("answer") is not None:
+        right = choice.score_item(item.parsed, item.target)["correct"]
+        scores[f"correct_at_iop_{GROUNDED_THRESHOLD}"] = right * (best >= GROUNDED_THRESHOLD)
+    return scores
+
+
+def merged(windows: Sequence[Window]) -> list[Window]:
+    """Return windows in order, those that touch as one; what has no finite ends or runs backwards is left out."""
+    whole: list[Window] = []
+    for start, end in sorted((w[0], w[1]) for w in windows if all(map(math.isfinite, w[:2])) and w[0] <= w[1]):
+        if whole and start <= whole[-1][1]:
+            whole[-1] = (whole[-1][0], max(whole[-1][1], end))
+        else:
+            whole.append((start, end))
+    return whole
+
+
+def union_iou(predicted: Sequence[Window], target: Sequence[Window]) -> float:
+    """Return the intersection of two sets of windows over their union, each merged first (CG-Bench's evaluator)."""
+    ours, theirs = merged(predicted), merged(target)
+    both = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in ours for b in theirs)
+    whole = sum(end - start for start, end in (*ours, *theirs)) - both
+    return both / whole if whole > 0 else 0.0
+
+
+def union_columns(item: Item) -> dict[str, float]:
+    """Return the columns of an item all of whose windows count, those of the answer and the right ones."""
+    if item.parsed is None or "span" not in item.parsed:
+        return {}
+    score = union_iou(item.parsed.get("spans") or (), item.target["spans"])
+    scores = {"iou": score} | {_RECALL[at]: float(score >= at) for at in MOMENT_THRESHOLDS}
+    if "answer" in item.parsed and item.target.get("answer") is not None:
+        scores[_CORRECT] = choice.score_item(item.parsed, item.target)["correct"] * (score >= GROUNDED_THRESHOLD)
+    return scores
+
+
+_MOST_RANKED = 10  # windows of an answer that QVHighlights' evaluator looks at
+AP_THRESHOLDS = tuple(at / 100 for at in range(50, 100, 5))
+
+
+def average_precision(predicted: Sequence[Window], target: Sequence[Window], threshold: float) -> float:
+    """Return the average precision of windows in order of confidence, interpolated as in ActivityNet's evaluator."""
+    free, hits = set(range(len(target))), list[bool]()
+    for window in predicted:
+        ranked = sorted(free, key=lambda at: -iou(window, target[at]))
+        hit = bool(ranked) and iou(window, target[ranked[0]]) >= threshold
+        free -= {ranked[0]} if hit else set[int]()
+        hits.append(hit)
+    precision = [sum(hits[: at + 1]) / (at + 1) for at in range(len(hits))]
+    return sum(max(precision[at:]) for at, hit in enumerate(hits) if hit) / len(target)
+
+
+def ranked_columns(item: Item) -> dict[str, float]:
+    """Return the mean average precision of an item's windows over IoU 0.5 to 0.95, and at 0.5 and 0.75."""
+    if item.parsed is None or "span" not in item.parsed:
+        return {}
+    windows = (item.parsed.get("spans") or ())[:_MOST_RANKED]
+    at = {each: average_precision(windows, item.target["spans"], each) for each in AP_THRESHOLDS}
+    return {"map": sum(at.values()) / len(at), "map_at_0.5": at[0.5], "map_at_0.75": at[0.75]}
+
+
 def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]) -> str | None:
     """Say where windows look as if they were no seconds; None where they don't.
 
@@ -94,7 +175,7 @@ def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[st
     behind = sum(windows[key][0][1] > lengths[key] * _SLACK + 1 for key in known)
     if behind > _FEW_BEHIND * len(known):
         asked = ": are these seconds?" if 2 * behind > len(known) else ""
-        return f"{behind} of {len(known)} windows end behind their video{asked}"
+        return f"{behind} of {len(known)} windows end after their video{asked}"
     early = sum(span[1] <= 1 for span, _ in windows.values())
     late = sum(true[1] > 1 for _, true in windows.values())
     if number >= _SOME and early >= _NEARLY * number and late >= _NEARLY * number:

@@ -55,15 +55,6 @@ def one_meteor() -> Generator[None]:
             _kept.reset(token)
 
 
-def _meteor(java_path: str, stack: ExitStack) -> java.Meteor:
-    kept = _kept.get()
-    if kept is None:
-        return stack.enter_context(java.Meteor(java_path))
-    if kept.meteor is None:
-        kept.meteor = kept.enter_context(java.Meteor(java_path))
-    return kept.meteor
-
-
 def compute_score(
     references: Mapping[str, str | Sequence[str]],
     predictions: Mapping[str, str],
@@ -89,7 +80,17 @@ def compute_score(
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown:
         raise InputError(f"text overlap: unknown metrics {unknown}; there are {list(METRICS)}")
-    pairs = _pairs(references, predictions)
+    require_same_ids("text overlap", references, predictions)
+    pairs: list[Pair] = []
+    for key, reference in references.items():
+        texts = [reference] if isinstance(reference, str) else list(reference)
+        given: list[tuple[str, object]] = [("prediction", predictions[key]), *(("reference", text) for text in texts)]
+        for what, text in given:
+            if not isinstance(text, str):
+                raise InputError(f"text overlap: item {key!r}: the {what} is {type(text).__name__}, expected text")
+        if not texts:
+            raise InputError(f"text overlap: item {key!r} has no reference")
+        pairs.append((predictions[key], texts))
     places: dict[OverlapMetric, Path] = {}
     for metric in metrics:
         content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
@@ -106,21 +107,6 @@ def compute_score(
     return {metric: scores[metric] for metric in metrics}
 
 
-def _pairs(references: Mapping[str, str | Sequence[str]], predictions: Mapping[str, str]) -> list[Pair]:
-    require_same_ids("text overlap", references, predictions)
-    pairs: list[Pair] = []
-    for key, reference in references.items():
-        texts = [reference] if isinstance(reference, str) else list(reference)
-        given: list[tuple[str, object]] = [("prediction", predictions[key]), *(("reference", text) for text in texts)]
-        for what, text in given:
-            if not isinstance(text, str):
-                raise InputError(f"text overlap: item {key!r}: the {what} is {type(text).__name__}, expected text")
-        if not texts:
-            raise InputError(f"text overlap: item {key!r} has no reference")
-        pairs.append((predictions[key], texts))
-    return pairs
-
-
 def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[OverlapMetric, float]:
     """Compute metrics -> their scores, each kept at its place as soon as it is there."""
     from pycocoevalcap.bleu.bleu import Bleu
@@ -130,7 +116,15 @@ def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[Ov
     scores: dict[OverlapMetric, float] = {}
     with ExitStack() as stack:
         # METEOR's JVM loads for seconds: it starts first, and the rest is done meanwhile.
-        meteor = _meteor(java_path, stack) if "meteor" in places else None
+        meteor = None
+        if "meteor" in places:
+            kept = _kept.get()
+            if kept is None:
+                meteor = stack.enter_context(java.Meteor(java_path))
+            else:
+                if kept.meteor is None:
+                    kept.meteor = kept.enter_context(java.Meteor(java_path))
+                meteor = kept.meteor
         # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below
         # it, so which texts stand together shows in the tokens.
         tokens = iter(java.tokenize(java_path, [reference for _, given in pairs for reference in given]))

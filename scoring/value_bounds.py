@@ -22,10 +22,14 @@ def is_left_out(sample: Sample) -> bool:
     return sample.state == "unscored" and sample.reason not in EXCUSED
 
 
+def is_few(unscored: int, items: int) -> bool:
+    """Whether so few of a run's items lack a score that they could have that a board ranks it, by its lower bound."""
+    return unscored <= MOST_UNSCORED * items
+
+
 def few_left_out(samples: Sequence[Sample]) -> bool:
-    """Whether so few items lack a score that they could have that a board ranks the run, by its lower bound."""
-    items = sum(sample.reason not in EXCUSED for sample in samples)
-    return sum(map(is_left_out, samples)) <= MOST_UNSCORED * items
+    """Whether few items lack a score that they could have."""
+    return is_few(sum(map(is_left_out, samples)), sum(sample.reason not in EXCUSED for sample in samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,6 @@ class ValueBounds:
         if self.lower.ci95 is None or self.upper.ci95 is None:
             return None
         return self.lower.ci95[0], self.upper.ci95[1]
-
-    @property
-    def few_unscored(self) -> bool:
-        """Whether so few items are unscored that the run is ranked, by `lower`."""
-        return self.unscored <= MOST_UNSCORED * self.items
 
 
 def value_bounds(spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample]) -> ValueBounds | None:

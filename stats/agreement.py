@@ -98,7 +98,7 @@ class RatioSums:
             self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
 
     def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
-        """Of `statistic`, which takes sums (rows x columns) and is NaN where it is undefined (rows)."""
+        """Return the value and interval of `statistic`: it takes sums (rows x columns), NaN is undefined (rows)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             value = float(statistic(self._total)[0])
             if np.isnan(value):

@@ -79,9 +79,35 @@ def annotator_test(
     """
     if len(people) < 2:  # noqa: PLR2004
         raise ValueError("the alternative-annotator test needs two people or more")
-    left_out = {person: _left_out(person, model, people, similarity, epsilon) for person in people}
+    left_out: dict[str, LeftOut] = {}
+    for person in people:
+        nearer_model: list[bool] = []
+        nearer_person: list[bool] = []
+        for item, own in people[person].items():
+            others = [labels[item] for name, labels in people.items() if name != person and item in labels]
+            if item not in model or not others:
+                continue
+            by_model, by_person = (sum(similarity(label, other) for other in others) for label in (model[item], own))
+            nearer_model.append(by_model >= by_person)
+            nearer_person.append(by_person >= by_model)
+        n = len(nearer_model)
+        if not n:
+            left_out[person] = LeftOut(0, None, None, None, won=False)
+        else:
+            behind = np.array(nearer_person, dtype=np.float64) - np.array(nearer_model, dtype=np.float64)
+            p = None  # one-sided, of a t test that the mean lies below `epsilon`
+            if n >= FEWEST_ITEMS:
+                gap, error = behind.mean() - epsilon, behind.std(ddof=1) / math.sqrt(n)
+                p = student_t.cdf(gap / error, n - 1) if error else float(gap >= 0)
+            left_out[person] = LeftOut(n, float(np.mean(nearer_model)), float(np.mean(nearer_person)), p, won=False)
     p_values = {person: outcome.p for person, outcome in left_out.items() if outcome.p is not None}
-    won = _discoveries(p_values, alpha)
+    # The names whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence.
+    ordered = sorted(p_values, key=lambda name: p_values[name])
+    harmonic = sum(1 / k for k in range(1, len(ordered) + 1))
+    passing = [
+        rank for rank, name in enumerate(ordered, start=1) if p_values[name] <= rank / len(ordered) * alpha / harmonic
+    ]
+    won = set(ordered[: max(passing, default=0)])
     advantages = [left_out[person].advantage_model or 0.0 for person in p_values]
     winning_rate = len(won) / len(p_values) if p_values else None
     return AnnotatorTest(
@@ -90,45 +116,3 @@ def annotator_test(
         advantage=float(np.mean(advantages)) if advantages else None,
         passes=winning_rate is not None and winning_rate >= 0.5,  # noqa: PLR2004 - the paper's threshold
     )
-
-
-def _left_out(
-    person: str,
-    model: Mapping[str, Label],
-    people: Mapping[str, Mapping[str, Label]],
-    similarity: Callable[[Label, Label], float],
-    epsilon: float,
-) -> LeftOut:
-    nearer_model: list[bool] = []
-    nearer_person: list[bool] = []
-    for item, own in people[person].items():
-        others = [labels[item] for name, labels in people.items() if name != person and item in labels]
-        if item not in model or not others:
-            continue
-        by_model, by_person = (sum(similarity(label, other) for other in others) for label in (model[item], own))
-        nearer_model.append(by_model >= by_person)
-        nearer_person.append(by_person >= by_model)
-    n = len(nearer_model)
-    if not n:
-        return LeftOut(0, None, None, None, won=False)
-    behind = np.array(nearer_person, dtype=np.float64) - np.array(nearer_model, dtype=np.float64)
-    p = _p_below(behind, epsilon) if n >= FEWEST_ITEMS else None
-    return LeftOut(n, float(np.mean(nearer_model)), float(np.mean(nearer_person)), p, won=False)
-
-
-def _p_below(differences: np.ndarray, limit: float) -> float:
-    """One-sided p of a t test that the mean lies below `limit`."""
-    gap, error = differences.mean() - limit, differences.std(ddof=1) / math.sqrt(len(differences))
-    if not error:
-        return 0.0 if gap < 0 else 1.0
-    return student_t.cdf(gap / error, len(differences) - 1)
-
-
-def _discoveries(p_values: Mapping[str, float], alpha: float) -> set[str]:
-    """The names whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence."""
-    ordered = sorted(p_values, key=lambda name: p_values[name])
-    harmonic = sum(1 / k for k in range(1, len(ordered) + 1))
-    passing = [
-        rank for rank, name in enumerate(ordered, start=1) if p_values[name] <= rank / len(ordered) * alpha / harmonic
-    ]
-    return set(ordered[: max(passing, default=0)])

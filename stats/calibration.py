@@ -96,7 +96,12 @@ def calibrate(
     sums = intervals.cluster_sums(np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos)
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
     point, weight = _corrected(sums.sum(axis=0)[None, :], (sums[:, :, None] * sums[:, None, :]).sum(axis=0)[None])
-    drawn = _draws(sums)
+    columns = sums.shape[1]
+    products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
+    blocks = np.concatenate(list(intervals.resampled_sums(np.concatenate([sums, products], axis=1))))
+    total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = _Drawn(total[:, 1] / total[:, 0], _corrected(total, moments)[0])
 
     def estimate(value: float, draws: Array) -> Estimate:
         return Estimate(value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds))
@@ -104,6 +109,10 @@ def calibrate(
     alone = estimate(float(labels[given].mean()), drawn.people)
     corrected = estimate(float(point[0]), drawn.corrected)
     confusion = _confusion(scores, labels, videos, steps, labelled_videos)
+    verdict: Usefulness = "too few labels"
+    if alone.ci95 is not None and corrected.ci95 is not None and labelled_videos >= LABELLED_VIDEOS:
+        widths = [ends[1] - ends[0] for ends in (alone.ci95, corrected.ci95)]
+        verdict = "helps" if widths[1] <= GAIN * widths[0] else "no gain"
     return Calibration(
         items=len(scores),
         labelled=int(given.sum()),
@@ -116,7 +125,7 @@ def calibrate(
         shares=confusion and confusion.shares,
         confusion_mean=confusion and confusion.mean,
         labels_to_halve=_labels_to_halve(sums, float(weight[0]), drawn.corrected),
-        verdict=_verdict(alone, corrected, labelled_videos),
+        verdict=verdict,
     )
 
 
@@ -131,16 +140,6 @@ class _Confusion:
     counts: dict[float, dict[float, int]]
     shares: dict[float, Estimate] | None
     mean: Estimate | None
-
-
-def _draws(sums: Array) -> _Drawn:
-    """Resample the means; `sums` as `_corrected` has them."""
-    columns = sums.shape[1]
-    products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
-    blocks = np.concatenate(list(intervals.resampled_sums(np.concatenate([sums, products], axis=1))))
-    total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return _Drawn(total[:, 1] / total[:, 0], _corrected(total, moments)[0])
 
 
 def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
@@ -180,13 +179,6 @@ def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
     return max(1, int(np.ceil(needed - labels)))
 
 
-def _verdict(people: Estimate, corrected: Estimate, labelled_videos: int) -> Usefulness:
-    if people.ci95 is None or corrected.ci95 is None or labelled_videos < LABELLED_VIDEOS:
-        return "too few labels"
-    alone, combined = people.ci95[1] - people.ci95[0], corrected.ci95[1] - corrected.ci95[0]
-    return "helps" if combined <= GAIN * alone else "no gain"
-
-
 # --- the confusion matrix --------------------------------------------------------------------------------------------
 
 
@@ -208,13 +200,8 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
     if np.linalg.svd(chances, compute_uv=False)[-1] < _TOLD_APART:
         return None
     shares = np.zeros(len(rows))
-    shares[used] = _on_simplex(chances, judged / judged.sum())
-    return shares
-
-
-def _on_simplex(matrix: Array, target: Array) -> Array:
-    """Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column rank."""
-    gram, linear = matrix.T @ matrix, matrix.T @ target
+    # Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column rank.
+    gram, linear = chances.T @ chances, chances.T @ (judged / judged.sum())
     x = np.zeros(len(linear))
     free = np.zeros(len(x), dtype=bool)
     best = int(np.argmin(gram.diagonal() / 2 - linear))
@@ -233,7 +220,8 @@ def _on_simplex(matrix: Array, target: Array) -> Array:
             x[~free] = 0
             trial = _with_sum_one(gram, linear, free)
         x = trial
-    return x
+    shares[used] = x
+    return shares
 
 
 def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:

@@ -135,26 +135,20 @@ def confidence_interval(
     error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, runs)
     t = student_t.quantile(0.975, freedom)
     if method == "wilson" and bounds != UNBOUNDED:
-        return _wilson(value, t, error, _observations(value, error, bounds) or clusters, bounds)
+        low, high = bounds
+        share = (value - low) / (high - low)
+        spread = share * (1 - share)
+        if (
+            not 0 < share < 1 and error
+        ):  # a corrected value may lie on the bounds, or beyond them, and still be uncertain
+            return _cut(value - t * error, value + t * error, bounds)
+        # As many independent answers have that standard error; without spread the clusters are all that is known.
+        observations = spread * ((high - low) / error) ** 2 if spread and error else clusters
+        inverse = t * t / observations
+        middle = (share + inverse / 2) / (1 + inverse)
+        half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
+        return _cut(low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds)
     return _cut(value - t * error, value + t * error, bounds) if error else None
-
-
-def _observations(value: float, error: float, bounds: Bounds) -> float | None:
-    """Return the effective sample size: as many independent answers have that standard error; None without spread."""
-    low, high = bounds
-    share = (value - low) / (high - low)
-    return share * (1 - share) * ((high - low) / error) ** 2 if 0 < share < 1 and error else None
-
-
-def _wilson(value: float, t: float, error: float, observations: float, bounds: Bounds) -> tuple[float, float]:
-    low, high = bounds
-    share = (value - low) / (high - low)
-    if not 0 < share < 1 and error:  # a corrected value may lie on the bounds, or beyond them, and still be uncertain
-        return _cut(value - t * error, value + t * error, bounds)
-    spread, inverse = share * (1 - share), t * t / observations
-    middle = (share + inverse / 2) / (1 + inverse)
-    half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-    return _cut(low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds)
 
 
 def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:

@@ -72,24 +72,23 @@ class Pilot:
             raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
         fewer = math.sqrt(self.videos / videos)
         if self.paired:
-            return self._paired_error(effect) * fewer, videos - 1
+            # The standard error on the pilot's videos of a difference that is `effect` in place of the pilot's.
+            if self.discordant is None or self.bounds == UNBOUNDED:
+                error = self.error
+            else:
+                scale = self.bounds[1] - self.bounds[0]
+                # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
+                found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
+                wanted = min(abs(effect) / scale, 1.0)
+                new = max(0.0, wanted - found)
+                share = min(1.0, self.discordant + new)
+                before = self.discordant - (self.value / scale) ** 2
+                grown = (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
+                clustered = self.excess * (new / self.room) ** 2 if self.room else 0.0
+                error = math.sqrt(self.error**2 * grown + scale**2 * clustered)
+            return error * fewer, videos - 1
         own, other = self._spread(self.value), self._spread(self.value + effect)
         return self.error * fewer * math.sqrt(1 + (other / own if own else 1.0)), 2 * (videos - 1)
-
-    def _paired_error(self, effect: float) -> float:
-        """Return the standard error on the pilot's videos of a difference that is `effect` in place of the pilot's."""
-        if self.discordant is None or self.bounds == UNBOUNDED:
-            return self.error
-        scale = self.bounds[1] - self.bounds[0]
-        # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
-        found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
-        wanted = min(abs(effect) / scale, 1.0)
-        new = max(0.0, wanted - found)
-        share = min(1.0, self.discordant + new)
-        before = self.discordant - (self.value / scale) ** 2
-        grown = (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
-        clustered = self.excess * (new / self.room) ** 2 if self.room else 0.0
-        return math.sqrt(self.error**2 * grown + scale**2 * clustered)
 
     @property
     def freedom(self) -> int | None:
@@ -105,7 +104,7 @@ class Pilot:
 
 
 def not_promised(pilot: Pilot, videos: int) -> str | None:
-    """Return why the power for so many videos may be missed by more than 3 points; None where it is promised."""
+    """Return the reason for which power may be missed by more than 3 points at so many videos; None if promised."""
     if (fewest := min(pilot.videos, videos)) < MIN_CLUSTERS:
         return f"with only {fewest} videos: under {MIN_CLUSTERS} the power may be 3 to 10 points off, under 10 up to 20"
     if pilot.discordant is not None and pilot.bounds != UNBOUNDED:
@@ -135,25 +134,20 @@ def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> 
 def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
     """Return the chance to find a difference of `shift` standard errors, whose error has so much freedom itself."""
     limit = student_t.quantile(1 - alpha / 2, dof)
-    shifts = [shift / factor for factor in _factors(freedom)]
+    # By what the true error may be larger than the one that was found: equally likely factors.
+    if freedom is None:
+        factors = [1.0]
+    else:
+        quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
+        factors = [max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5 for z in quantiles]
+    shifts = [shift / factor for factor in factors]
     chances = [1 - student_t.cdf(limit, dof, shift=one) + student_t.cdf(-limit, dof, shift=one) for one in shifts]
     return sum(chances) / len(chances)
 
 
-def _factors(freedom: int | None) -> list[float]:
-    """Return by what the true error may be larger than the one that was found: equally likely factors.
-
-    Degrees of freedom over a chi-square value of so many (Wilson and Hilferty's quantiles); 1 where it is assumed.
-    """
-    if freedom is None:
-        return [1.0]
-    quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
-    return [max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5 for z in quantiles]
-
-
 @lru_cache(maxsize=256)
 def _needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
-    """Return how many standard errors a difference must be to be found with a chance."""
+    """Return the number of standard errors that a difference must be to be found with a chance."""
     low, high = 0.0, 1.0
     while _chance(high, dof, freedom, alpha) < chance:
         low, high = high, 2 * high

@@ -97,19 +97,6 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
     taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
     taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
     name = f"made_{name}" if name in taken else name
-    write_text(folder / benchmark_file.NAME, _declaration(made, name, files, entries))
-    if media is not None:
-        containment.allow(folder, media)
-    per_video = Counter(entry[video] for entry in entries)
-    write_text(folder / datasheet_form.FILE, _datasheet(made, funnel, len(entries), len(per_video), files))
-    return name
-
-
-_MOMENT = "id: qid, video: vid, question: question, span: span, category: category"
-"""Columns of a row that `make moments` writes, ours: theirs."""
-
-
-def _declaration(made: MadeBy, name: str, files: Mapping[str, str], entries: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"id: {name}", f"# Written by `reelbench make {made}`, whose rows it declares."]
     if made == "discussion":
         columns = "{id: question_id, video: video, question: question, answer: answer, classification: classification}"
@@ -124,10 +111,11 @@ def _declaration(made: MadeBy, name: str, files: Mapping[str, str], entries: Seq
     lines += [f"columns: {columns}", f"source: {{file: {next(iter(files.values()))}}}"]
     if len(files) > 1:
         lines += ["splits:", *(f"  {split}: {{source: {{file: {file}}}}}" for split, file in files.items())]
-    return "\n".join([*lines, "languages: [en]", "# licence: cc-by-4.0", ""])
-
-
-def _datasheet(made: MadeBy, funnel: Mapping[str, Any], rows: int, videos: int, files: Mapping[str, str]) -> str:
+    write_text(folder / benchmark_file.NAME, "\n".join([*lines, "languages: [en]", "# licence: cc-by-4.0", ""]))
+    if media is not None:
+        containment.allow(folder, media)
+    per_video = Counter(entry[video] for entry in entries)
+    videos = len(per_video)
     models = "; ".join(
         f"{role}: {', '.join(use['returned']) or use['asked']}" for role, use in funnel["models"].items()
     )
@@ -145,11 +133,19 @@ def _datasheet(made: MadeBy, funnel: Mapping[str, Any], rows: int, videos: int, 
     written = {
         datasheet_form.LIMITATIONS: f"Language models wrote the questions and answers; {checked}. What people find "
         "(`reelbench review`) belongs here.",
-        "Composition": f"One row is a question on a video: {rows} on {videos} video{'s' * (videos != 1)}"
+        "Composition": f"One row is a question on a video: {len(entries)} on {videos} video{'s' * (videos != 1)}"
         + (f", in the splits {', '.join(files)}, which share no video." if len(files) > 1 else "."),
         "Collection": f"`reelbench make {made}` wrote the rows from {source}; last written on {today}. Models, as they "
         f"answered: {models}. Prompts (sha256): {prompts}.\n\nWhat each stage took in and let through:\n\n{stages}",
         "Preprocessing": "What was left out, and why, is in `funnel.json`; what every model said is in `trace.jsonl`.",
     }
     categories = ["video-text-to-text", *(["multiple-choice"] if made == "moments" else [])]
-    return datasheet_form.as_text(written, categories=categories, creators=["machine-generated"])
+    write_text(
+        folder / datasheet_form.FILE,
+        datasheet_form.as_text(written, categories=categories, creators=["machine-generated"]),
+    )
+    return name
+
+
+_MOMENT = "id: qid, video: vid, question: question, span: span, category: category"
+"""Columns of a row that `make moments` writes, ours: theirs."""

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import PENDING, UNPARSABLE, AskResult
-from reelbench.llm.asker import Asker
+from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
@@ -212,7 +212,7 @@ class Chain:
             return sent[-1]
 
         if self.planning:
-            cursor = asker.cursor(messages, past_reasoning(read), vote=vote, again=again)
+            cursor = RetryCursor(asker, messages, past_reasoning(read), vote=vote, again=again)
             if cursor.key is not None:
                 use = self._planned[role]
                 prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])

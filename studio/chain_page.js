@@ -48,7 +48,7 @@ function strip(spans, length) {
   return h("div", { class: "lines" },
     ...spans.flatMap(([name, [start, stop]]) => [
       h("span", {}, `${name} `, sub(`${clock(start)} to ${clock(stop)}`)),
-      h("span", { class: "rail", "aria-hidden": "true" }, h("i", { style: `left:${share(start)};width:${share(stop - start)}`, "data-start": start, "data-end": stop })),
+      h("span", { class: "rail", "aria-hidden": "true" }, h("i", { class: /answer/i.test(name) ? "answer" : null, style: `left:${share(start)};width:${share(stop - start)}`, "data-start": start, "data-end": stop })),
     ]),
     h("span", { class: "ruled", "aria-hidden": "true" }),
     h("span", { class: "ruler", "aria-hidden": "true" }, ...[...marks, end].map((mark) => h("i", { style: `left:${share(mark)}` }, clock(mark)))));

@@ -6,7 +6,7 @@ from are held to their shapes first, as somebody may have edited them.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
@@ -125,7 +125,54 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         for line in group:
             asked += line["attempt"] == 0
             questions = _questions(line["reply"] or "")
-            shown = _reply(line, questions, written.get(role, {}), _sides(asked) if role == JUDGE else None)
+            before = written.get(role, {})
+            sides = _sides(asked) if role == JUDGE else None
+            words, values = beside_dictionary(line["reply"] or "")
+            put: list[tuple[str, str]] = []
+            for message in line["messages"]:
+                content = message["content"]
+                if not isinstance(content, str):
+                    parts = (part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]" for part in content)
+                    content = "\n".join(parts)
+                put.append((message["role"], content))
+            pieces = [(_spaced(name), text) for name, _, text in _MATERIAL.findall(put[-1][1])]
+            short = sum(len(text) for _, text in pieces) <= _SHORT and not any(text[:1] in "[{" for _, text in pieces)
+            better = (values or {}).get("better") if sides else None
+            prefers = None
+            if sides and better in ("A", "B", "tie"):
+                prefers = "Sees no difference" if better == "tie" else f"Prefers {sides['AB'.index(better)]}"
+            # An object's content in words: events with their times, questions, short facts.
+            spans, pairs, facts = [], [], []
+            for name, value in (values or {}).items():
+                span = (values or {}).get(f"{name}_timestamp")
+                ends = [end for end in span if isinstance(end, int | float)] if is_array(span) else []
+                fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
+                if {"question", "answer"} <= fields.keys():
+                    pairs.append((str(fields["question"]), str(fields["answer"])))
+                elif is_array(span) and len(span) == len(ends) == 2 and 0 <= ends[0] <= ends[1] < math.inf:  # noqa: PLR2004
+                    spans.append((f"{_spaced(str(name))}: {value}", ends))
+                elif not isinstance(value, dict | list):
+                    facts.append((_spaced(str(name)), str(value)))
+            shown = {
+                **{name: line[name] for name in ("model", "tokens", "attempt", "read")},
+                "times": 1,
+                "reply": line["reply"] or "",
+                "asked": put,
+                "material": pieces if short else [],
+                "words": words,
+                "questions": [
+                    {
+                        field: _runs(getattr(before.get(number, question), field), getattr(question, field))
+                        for field in ("question", "answer")
+                    }
+                    for number, question in questions.items()
+                ],
+                "prefers": prefers,
+                "shown_first": sides[0] if sides else "",
+                "spans": spans,
+                "pairs": pairs,
+                "facts": facts,
+            }
             # Those that are the same to the last word are shown once.
             same = next((reply for reply in replies if reply | {"times": 1} == shown), None)
             if same is None:
@@ -141,47 +188,6 @@ def _sides(asked: int) -> tuple[str, ...]:
     return _SIDES if asked % 2 == 0 else _SIDES[::-1]
 
 
-def _reply(
-    line: Mapping[str, Any],
-    questions: Mapping[int, WrittenQuestion],
-    before: Mapping[int, WrittenQuestion],
-    sides: Sequence[str] | None,
-) -> dict[str, Any]:
-    """Return a reply as text first: its questions, a judge's word, or what its object says; and as it came."""
-    words, values = beside_dictionary(line["reply"] or "")
-    asked = [(message["role"], _content(message["content"])) for message in line["messages"]]
-    pieces = [(_spaced(name), text) for name, _, text in _MATERIAL.findall(asked[-1][1])]
-    short = sum(len(text) for _, text in pieces) <= _SHORT and not any(text[:1] in "[{" for _, text in pieces)
-    better = (values or {}).get("better") if sides else None
-    prefers = None
-    if sides and better in ("A", "B", "tie"):
-        prefers = "Sees no difference" if better == "tie" else f"Prefers {sides['AB'.index(better)]}"
-    return {
-        **{name: line[name] for name in ("model", "tokens", "attempt", "read")},
-        "times": 1,
-        "reply": line["reply"] or "",
-        "asked": asked,
-        "material": pieces if short else [],
-        "words": words,
-        "questions": [
-            {
-                field: _runs(getattr(before.get(number, question), field), getattr(question, field))
-                for field in ("question", "answer")
-            }
-            for number, question in questions.items()
-        ],
-        "prefers": prefers,
-        "shown_first": sides[0] if sides else "",
-        **_said(values or {}),
-    }
-
-
-def _content(content: str | Sequence[Mapping[str, Any]]) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]" for part in content)
-
-
 def _questions(reply: str) -> dict[int, WrittenQuestion]:
     """Return the questions that a reply is, by number; none where it is anything else, or one of them isn't whole."""
     whole = beside_dictionary(reply)[1] or {}
@@ -194,22 +200,6 @@ def _questions(reply: str) -> dict[int, WrittenQuestion]:
             return {}
         questions[question.id if question.id is not None and question.id not in questions else place] = question
     return questions
-
-
-def _said(values: Mapping[Any, Any]) -> dict[str, list[Any]]:
-    """Return an object's content in words: events with their times, questions, short facts."""
-    spans, pairs, facts = [], [], []
-    for name, value in values.items():
-        span = values.get(f"{name}_timestamp")
-        ends = [end for end in span if isinstance(end, int | float)] if is_array(span) else []
-        fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
-        if {"question", "answer"} <= fields.keys():
-            pairs.append((str(fields["question"]), str(fields["answer"])))
-        elif is_array(span) and len(span) == len(ends) == 2 and 0 <= ends[0] <= ends[1] < math.inf:  # noqa: PLR2004
-            spans.append((f"{_spaced(str(name))}: {value}", ends))
-        elif not isinstance(value, dict | list):
-            facts.append((_spaced(str(name)), str(value)))
-    return {"spans": spans, "pairs": pairs, "facts": facts}
 
 
 def _spaced(name: str) -> str:

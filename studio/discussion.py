@@ -189,12 +189,23 @@ class Discussion:
 
     async def _write(self, chain: Chain, talk: "Talk", turn: _Turn) -> None:
         expert, count = self.roles[0], self.options.questions
+        # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
+        material = " ".join(["word"] * 90)
+        pairs = [
+            {
+                "id": place,
+                "question": f"{turn.round} {place} {material[:100]}",
+                "answer": f"{turn.round} {place} {material}",
+                "short_answer": material[:80],
+            }
+            for place in range(1, count + 1)
+        ]
         written = await chain.ask(
             talk.case,
             expert.name,
             self._messages(expert, talk),
             lambda text: _read(text, count, refined=turn.round > 0),
-            stand_in=_stand_in_questions(count, turn.round),
+            stand_in=json.dumps({"questions": pairs}),
             rest=lambda text: _rest(text, count),
             video=talk.case.item.name,
             round=turn.round,
@@ -385,24 +396,6 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
         else:
             kept[known] = question
     return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
-
-
-def _stand_in_questions(count: int, number: int) -> str:
-    """Return questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-
-    They are about as long as MovieCORE's own: 20 words a question, 71 an answer.
-    """
-    text = " ".join(["word"] * 90)
-    pairs = [
-        {
-            "id": place,
-            "question": f"{number} {place} {text[:100]}",
-            "answer": f"{number} {place} {text}",
-            "short_answer": text[:80],
-        }
-        for place in range(1, count + 1)
-    ]
-    return json.dumps({"questions": pairs})
 
 
 # --- a whole file of videos ------------------------------------------------------------------------------------------

@@ -22,7 +22,9 @@ class Rules:
     """What a source must be like (supplement, C.2, where it says: 80 %, 60 %, 10 s)."""
 
     longest_event: float = option(0.8, "Maximum length of an event, as a share of the video.")
-    long_event_drops: Literal["video", "event"] = option("video", "What a longer event drops: the video, or itself.")
+    long_event_drops: Literal["video", "event"] = option(
+        "video", "Drop the video of a longer event, or only the event."
+    )
     least_coverage: float = option(0.6, "Minimum share of the video that its events cover.")
     coverage: Literal["sum", "union"] = option("sum", "How the cover is counted: lengths added up, or overlaps once.")
     gap: float = option(10.0, "Maximum gap in seconds within a group of events; the largest group is used.")
@@ -33,7 +35,7 @@ class Rules:
         metavar="none|partial|SECONDS",
     )
     whole_tolerance: float = option(0.0, "A window that lacks no more at either end is the whole clip, and dropped.")
-    most_windows: int = option(1, "Maximum windows of a query; with more, what it asks for is repeated.", min=1)
+    most_windows: int = option(1, "Maximum windows of a query; with more, its event occurs repeatedly.", min=1)
 
     def __post_init__(self) -> None:
         if self.overlap not in ("none", "partial") and not re.fullmatch(r"\d+(\.\d+)?", self.overlap):
@@ -75,9 +77,9 @@ class GateRules:
 
     gate: list[GateName] | None = option(  # noqa: RUF009 - a field
         None,
-        "Drop refusals, near-duplicates of another video's question, answers that what is known of the video doesn't "
-        "support (asks the role checker), or questions that a model answers without the video (asks blind and, where "
-        "there are no options, checker); repeat the option.",
+        "Drop refusals, near-duplicates of another video's question, answers that the information about the video "
+        "doesn't support (asks the role checker), or questions that a model answers without the video (asks blind and, "
+        "without options, checker); repeat the option.",
     )
     duplicate_from: float = option(
         0.6, "Least share of words that near-duplicates have in common (Jaccard, of content words)."

@@ -120,32 +120,34 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
         rows, unit = read_jsonl(path), "line"
     if not rows:
         raise InputError(f'{path}: no rows; expected one JSON object per line with "question" and "answer"')
-    return Dataset(name or path.stem, [_own_row(row, f"{path}, {unit} {number}", str(number)) for number, row in rows])
-
-
-def _own_row(row: Any, where: str, number: str) -> ProfileRow:  # noqa: ANN401 - any JSON value
-    if not isinstance(row, dict):
-        raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-    question, answer, language = row.get("question"), row.get("answer"), row.get("language") or "en"
-    if not isinstance(question, str) or not question.strip():
-        raise InputError(f'{where}, field "question": expected text, found {question!r}')
-    if answer is not None and not isinstance(answer, str):
-        raise InputError(f'{where}, field "answer": expected text, found {answer!r}')
-    if not isinstance(language, str):
-        raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
-    duration = row.get("duration")
-    if duration is not None and not (is_number(duration) and duration > 0):
-        raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
-    return ProfileRow(
-        id=str(row.get("id", row.get("qid", number))),
-        question=question,
-        answer=answer if answer and answer.strip() else None,
-        language=language,
-        video=str(row.get("video") or ""),
-        span=_span(row, "span", where),
-        question_span=_span(row, "question_span", where),
-        duration=duration,
-    )
+    rows_read = list[ProfileRow]()
+    for number, row in rows:
+        where = f"{path}, {unit} {number}"
+        if not isinstance(row, dict):
+            raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
+        question, answer, language = row.get("question"), row.get("answer"), row.get("language") or "en"
+        if not isinstance(question, str) or not question.strip():
+            raise InputError(f'{where}, field "question": expected text, found {question!r}')
+        if answer is not None and not isinstance(answer, str):
+            raise InputError(f'{where}, field "answer": expected text, found {answer!r}')
+        if not isinstance(language, str):
+            raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
+        duration = row.get("duration")
+        if duration is not None and not (is_number(duration) and duration > 0):
+            raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
+        rows_read.append(
+            ProfileRow(
+                id=str(row.get("id", row.get("qid", str(number)))),
+                question=question,
+                answer=answer if answer and answer.strip() else None,
+                language=language,
+                video=str(row.get("video") or ""),
+                span=_span(row, "span", where),
+                question_span=_span(row, "question_span", where),
+                duration=duration,
+            )
+        )
+    return Dataset(name or path.stem, rows_read)
 
 
 def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
@@ -317,7 +319,21 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         _add_tags(entries, labels, extras.tags, extras.note)
     correct = _correct(dataset, labels, extras) if extras.result is not None else {}
     counted = _labels(entries, labels, correct)
-    grade = _over_texts(_grades(dataset, extras.note))
+    english = [language_of(entry.language) == "en" for entry in dataset.entries]
+    if (others := english.count(False)) and any(english):
+        not_english = number_of(others, "question is", "questions are")
+        extras.note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
+    elif others:
+        extras.note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
+    grade = _over_texts(
+        {
+            side: [
+                text_profile.flesch_kincaid(said) if known and (said := getattr(entry, side)) else None
+                for entry, known in zip(dataset.entries, english, strict=True)
+            ]
+            for side in SIDES
+        }
+    )
     depth = _over_texts(_depths(dataset, extras))
     levels, record = _levels(entries, extras)
     made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
@@ -375,22 +391,6 @@ def _over_texts(values: Values) -> Measure | None:
     if means["question"] is None and means["answer"] is None:
         return None
     return Measure(means["question"], means["answer"], values)
-
-
-def _grades(dataset: Dataset, note: Callable[[str], None]) -> Values:
-    english = [language_of(entry.language) == "en" for entry in dataset.entries]
-    if (others := english.count(False)) and any(english):
-        not_english = number_of(others, "question is", "questions are")
-        note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
-    elif others:
-        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
-    return {
-        side: [
-            text_profile.flesch_kincaid(text) if known and (text := getattr(entry, side)) else None
-            for entry, known in zip(dataset.entries, english, strict=True)
-        ]
-        for side in SIDES
-    }
 
 
 def _depths(dataset: Dataset, extras: Extras) -> Values:

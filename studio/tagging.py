@@ -75,7 +75,21 @@ class Tagger:
         row, role, reasons = case.item, self.role, Counter[str]()
         with chain.funnel.stage("questions"):
             shown = await self.pictures.attachments(row) if self.pictures and "frames" in role.sees else []
-            known = self._known(row)
+            options, answer = row.get("options") or [], row.get("answer") or ""
+            if options:
+                right = LETTERS.find(answer) if answer else -1
+                answer = options[right] if 0 <= right < len(options) else ""
+            seen = Counter[str]()
+            for key in {row["video"], *(row.get("shots") or ())}:
+                seen.update(self.visual.get(key, {}))
+            known = {
+                "kind": row.get("video_type", ""),
+                "question": row["question"],
+                "options": "\n".join(f"- {option}" for option in options),
+                "answer": answer,
+                "subtitles": row.get("subtitles", ""),
+                "visual": "\n".join(f"{name}: {count} pictures" for name, count in sorted(seen.items())),
+            }
             material = [(name, known[name]) for name in role.sees if known.get(name)]
             unseen = "" if shown else _UNSEEN
             messages = self.prompts.messages(role.prompt, material, shown, manual=self.manual.text, unseen=unseen)
@@ -91,23 +105,6 @@ class Tagger:
             if 2 * len(cast) <= self.votes:
                 raise DroppedError(reasons.most_common(1)[0][0] if reasons else UNPARSABLE)
         return cast
-
-    def _known(self, row: Row) -> dict[str, str]:
-        options, answer = row.get("options") or [], row.get("answer") or ""
-        if options:
-            right = LETTERS.find(answer) if answer else -1
-            answer = options[right] if 0 <= right < len(options) else ""
-        seen = Counter[str]()
-        for key in {row["video"], *(row.get("shots") or ())}:
-            seen.update(self.visual.get(key, {}))
-        return {
-            "kind": row.get("video_type", ""),
-            "question": row["question"],
-            "options": "\n".join(f"- {option}" for option in options),
-            "answer": answer,
-            "subtitles": row.get("subtitles", ""),
-            "visual": "\n".join(f"{name}: {count} pictures" for name, count in sorted(seen.items())),
-        }
 
 
 def _read(reply: str) -> TagVote:

@@ -6,7 +6,7 @@ several that can, the usual name wins. Nothing is taken that the rows contradict
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,16 +30,21 @@ NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
 
 _FACETS = frozenset(_WORDS["labels"]["facets"].split())
 _UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
+_RUBRICS = frozenset(_WORDS["labels"]["rubrics"].split())
 _RATES = frozenset(_WORDS["labels"]["rates"].split())
-_SHOWN_SHAPE = 200
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
+_NAMED_SHARE = 0.2  # of a column with a usual name: most answers may be kept back
 _FEW = 30
 _SHORT_WORDS = 4
 _LONGEST_KEY = 64
+
+_IN_QUESTION, _YES_NO = "{in: question}", "{are: [yes, no]}"
+OPTIONS_SEEN = {_IN_QUESTION: "the questions end in them", _YES_NO: "every answer is yes or no"}
+"""What the key `options` may say -> what it was seen by."""
 
 Column = str | tuple[str, ...]
 
@@ -55,9 +60,10 @@ class Guess:
         answer_is: How the right option is named.
         facets: Columns of labels.
         lacking: What could not be found, a line each.
-        options_in_question: Whether the questions end in their options.
+        options: What the key `options` says, where no column holds them.
         units: Why spans may be no seconds: nothing is guessed then.
         unused: Columns that nothing is taken from.
+        held: Those among them, and doubtful ones, that hold more than is taken -> which key would take it.
     """
 
     kind: FileKind
@@ -66,9 +72,10 @@ class Guess:
     answer_is: AnswerForm | None = None
     facets: list[str] = field(default_factory=list[str])
     lacking: list[str] = field(default_factory=list[str])
-    options_in_question: bool = False
+    options: str = ""
     units: list[str] = field(default_factory=list[str])
     unused: list[str] = field(default_factory=list[str])
+    held: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def guess(
@@ -110,7 +117,9 @@ class _Table:
             if "options" not in self._found:
                 within, form = self._options_within()
                 kind = kind or ("choice" if within else None)
-        if kind in (None, "span", "grounded_choice"):
+        within_options = f"{self._found.get('options')}."  # none of them is the answer
+        self._taken.update(name for name in self._columns if name.startswith(within_options))
+        if kind in (None, "span", "grounded_choice") and "clip" not in self._given:
             self._span()
         choice, span = "options" in self._found, bool({"span", "start"} & self._found.keys())
         chosen = kind or ("grounded_choice" if choice and span else "choice" if choice else "span" if span else "open")
@@ -125,43 +134,94 @@ class _Table:
         if kind is None and chosen == "open" and answers:
             words = median(len(str(value).split()) for value in answers)
             chosen = "exact" if words < _SHORT_WORDS else chosen
+        stated = _IN_QUESTION if within else ""
+        if kind is None and chosen == "exact" and {str(value).strip().lower() for value in answers} <= {"yes", "no"}:
+            chosen, stated = "choice", _YES_NO
         for name, fits in (("duration", is_number), ("language", _is_text)):
             self._take(name, lambda values, fits=fits: all(map(fits, values)), "name", named=True)
         self._take("reasoning", lambda _: True, "name", named=True)
-        wanted = ["id", "video", "question"]
+        wanted = ["id", "videos" if "videos" in self._found else "video", "question"]
         wanted += ["options", "answer"] if chosen.endswith("choice") else []
         wanted += ["answer"] if chosen in {"open", "exact"} else []
         spans = ["span", "start", "end"] if chosen in {"span", "grounded_choice"} else []
-        beside = ("duration", "language", "reasoning")
+        beside = ("duration", "language", "reasoning", *(("clip",) if "clip" in self._given else ()))
         columns = {name: self._found[name] for name in (*wanted, *spans, *beside) if name in self._found}
-        made = Guess(chosen, columns, self._why, form, options_in_question=within)
-        made.facets = self._facets()
+        made = Guess(chosen, columns, self._why, form, options=stated)
+
+        def labels(values: list[Any]) -> bool:
+            flat = [part for value in values for part in (value if is_array(value) else [value])]
+            few = len(set(map(str, flat))) <= min(_FEW, max(2, len(self._rows) // 2))
+            return bool(flat) and few and all(_is_text(part) and len(part) <= 60 for part in flat)  # noqa: PLR2004
+
+        made.facets = [
+            name
+            for name, values in self._columns.items()
+            if name not in self._taken and "." not in name and _plain_name(name) in _FACETS and labels(values)
+        ]
         made.units = self._units(columns)
         made.lacking = self._lacking(made, wanted)
         made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
+        several = self._several_right(made)
+        made.held = dict(self._held(made, several))
+        if several and isinstance(options := columns.get("options"), str) and "options" not in self._given:
+            made.held[options] = f"{options!r}: {several} --column options={options} says so"
         return made
+
+    def _several_right(self, made: Guess) -> str:
+        """Return how many answers name several options, and the key that says so; empty where none does."""
+        answers = [str(value) for value in self._columns.get(str(made.columns.get("answer")), [])]
+        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in answers)
+        both = f"{many} of {len(answers)} answers name several of them: --set answers=all, or any, and"
+        return both if many else ""
+
+    def _held(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
+        """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""
+        asked, _, within = str(made.columns.get("question")).partition(".")
+        asking = [name for name in made.unused if self._asks(name) and not (within and name == asked)]
+        one = asking[0] if len(asking) == 1 and any(map(is_array, self._columns[asking[0]])) else "{part}"
+        if outer := {name.rpartition(".")[0] for name in asking} - {""}:
+            one = f"{'/'.join(min(outer).split('.'))}/{{part}}"
+        named = f"{', '.join(map(repr, asking))} hold{'s' * (len(asking) == 1)} whole questions"
+        for name in made.unused:
+            values = self._columns[name]
+            if name in asking:
+                yield name, f"{named}: --set each={one} makes a row of each"
+            elif "question" not in self._given and _mostly(values, _ends_in_question):
+                yield name, f"{name!r} holds questions too, and one is asked: --column question={asked}, or {name}"
+            elif _plain_name(name) in _RUBRICS:
+                yield name, f"{name!r} holds what an answer is marked by, row by row: no key takes it"
+            elif _rank("options", name) < _UNNAMED and str(self._found.get("options")).startswith(f"{name}."):
+                continue
+            elif _rank("options", name) < _UNNAMED and (texts := _texts_of_objects(values)):
+                yield name, f"{name!r} holds options as objects: --column options={name}.{texts[0]} takes their texts"
+            elif _rank("options", name) < _UNNAMED and (some := sum(map(_several, values))):
+                said = f"{name!r} holds options in {some} of {len(self._rows)} rows"
+                kinds = "with `kind: {column: …}` where the others are answered in words,"
+                yield name, f"{said}; {several or kinds} --column options={name} takes them"
+        for group in () if made.kind.endswith("choice") else self._option_groups():
+            if not self._taken & set(group):
+                yield group[0], f"{', '.join(group)} hold options: --column options={','.join(group)} takes them"
+        start, end = made.columns.get("start"), made.columns.get("end")
+        answered = made.kind == "grounded_choice" or any(_rank("answer", name) < _UNNAMED for name in made.unused)
+        if isinstance(start, str) and answered and not {"start", "end", "clip", "span"} & self._given.keys():
+            shown = f"the part that is shown (--column clip={start},{end})"
+            asked = f"what is asked for (--column start={start} --column end={end})"
+            yield start, f"{start} and {end} bound {shown}, or are {asked}: say which"
+
+    def _asks(self, name: str) -> bool:
+        """Whether a column holds objects that have a question beside its answer or options: subtitles have none."""
+
+        def named(part: Mapping[Any, Any], *names: str) -> set[str]:
+            return {str(key) for key in part if any(_rank(name, str(key)) < _UNNAMED for name in names)}
+
+        cells = [part for value in self._columns[name] for part in (value if is_array(value) else [value])]
+        parts = [(named(part, "question"), named(part, "answer", "options")) for part in cells if is_object(part)]
+        return any(asked and beside - asked for asked, beside in parts)
 
     def _lacking(self, made: Guess, wanted: Sequence[str]) -> list[str]:
         columns, choice = made.columns, made.kind.endswith("choice")
-        there = columns.keys() | ({"options"} if made.options_in_question else set[str]())
+        there = columns.keys() | ({"options"} if made.options else set[str]())
         lacking = [f"no column is the {name}" for name in wanted if name not in there]
-        for column, values in self._columns.items() if lacking else ():  # of a table whose cells hold whole questions
-            cell = values[0] if values else None
-            inner = cell[0] if is_array(cell) and cell else cell
-            if is_object(inner) and any(_rank("question", str(key)) < _UNNAMED for key in inner):
-                shape = {"video": "clip.mp4", **{str(key): inner[key] for key in list(inner)[:4]}}
-                shown = json.dumps(shape, ensure_ascii=False, default=str)[:_SHOWN_SHAPE]
-                lacking.append(f"{column!r} holds whole questions: one row a question is wanted, such as {shown}")
-                break
-        answer = columns.get("answer") or self._given.get("answer")
-        listed = [name for name in self._columns if self._options(name) is not None and name not in self._taken]
-        if not choice and listed and isinstance(answer, str):
-            values = [str(value) for value in self._columns.get(answer, [])]
-            if many := [value for value in values if _LETTERS.fullmatch(value.strip())]:
-                lacking.append(
-                    f"{len(many)} of {len(values)} answers name several options of {listed[0]!r}, such as {many[0]!r}: "
-                    "no kind has several right ones (leave those rows out)"
-                )
         if made.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
             lacking.append("no column is the span, nor two its start and end")
         if choice and {"options", "answer"} <= columns.keys() and made.answer_is is None:
@@ -190,25 +250,6 @@ class _Table:
         self._why[name] = why
         self._taken.update([column] if isinstance(column, str) else column)
 
-    def _options_and_answer(self) -> AnswerForm | None:
-        listed: list[Column] = [column for column in self._columns if self._options(column) is not None]
-        candidates = [*sorted(listed, key=lambda column: _rank("options", str(column))), *self._option_groups()]
-        if "options" in self._found:
-            candidates = [self._found["options"]]
-        for column in candidates:
-            parts = {column} if isinstance(column, str) else set(column)
-            ranked: list[tuple[tuple[bool, int], str, list[AnswerForm]]] = []
-            for answer in self._able_to_answer():
-                if not parts & {answer, answer.partition(".")[0]} and (forms := self._forms(column, answer)):
-                    some = not self._forms(column, answer, share=1)
-                    ranked.append(((some, _rank("answer", answer)), answer, forms))
-            if ranked or "options" in self._given:
-                if "options" not in self._given:
-                    why = "lists of options" if isinstance(column, str) else "columns of options"
-                    self._keep("options", column, why)
-                return self._take_answer(ranked)
-        return None
-
     def _options_within(self) -> tuple[bool, AnswerForm | None]:
         """Whether nearly every question ends in its options, a line each (`A. a cup`); how the answers name them."""
         self._question()
@@ -218,14 +259,53 @@ class _Table:
             return False, None
         named: list[tuple[tuple[int, str], str, list[AnswerForm]]] = []
         for column in self._able_to_answer():
+            rank = _rank("answer", column)
             pairs = [
                 (found[1], mapped_rows.as_text(row.get(column), "") or "")
                 for row in self._rows
                 if _is_plain(row.get(column)) and (found := mapped_rows.options_within(str(row.get(str(question)))))
             ]
-            if column != question and pairs and (forms := mapped_rows.answer_forms(pairs, _SHARE)):
-                named.append(((_rank("answer", column), column), column, forms))
+            share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
+            if column != question and pairs and (forms := mapped_rows.answer_forms(pairs, share)):
+                named.append(((rank, column), column, forms))
         return True, self._take_answer(named)
+
+    def _option_groups(self) -> list[tuple[str, ...]]:
+        """Return columns that hold an option each (`a0`, `a1`), the largest group first."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self._columns:
+            if match := _OPTION.fullmatch(name):
+                groups.setdefault(match[1], []).append((match[2], name))
+        made: list[tuple[str, ...]] = []
+        for members in groups.values():
+            ordered = tuple(name for _, name in sorted(members, key=lambda each: (len(each[0]), each[0].upper())))
+            if len(ordered) >= 2 and self._options(ordered) is not None:  # noqa: PLR2004
+                made.append(ordered)
+        return sorted(made, key=len, reverse=True)
+
+    def _options_and_answer(self) -> AnswerForm | None:
+        listed: list[Column] = [column for column in self._columns if self._options(column) is not None]
+        candidates = [
+            *sorted(listed, key=lambda column: _rank("options", str(column))),
+            *self._option_groups(),
+        ]
+        if "options" in self._found:
+            candidates = [self._found["options"]]
+        for column in candidates:
+            parts = {column} if isinstance(column, str) else set(column)
+            ranked: list[tuple[tuple[bool, bool, int], str, list[AnswerForm]]] = []
+            for answer in self._able_to_answer():
+                rank = _rank("answer", answer)  # numbers that are no answers fit, too: a name is worth a bad row
+                share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
+                if not parts & {answer, answer.partition(".")[0]} and (forms := self._forms(column, answer, share)):
+                    some = not self._forms(column, answer, share=1)
+                    ranked.append(((rank == _UNNAMED, some, rank), answer, forms))
+            if ranked or "options" in self._given:
+                if "options" not in self._given:
+                    why = "lists of options" if isinstance(column, str) else "columns of options"
+                    self._keep("options", column, why)
+                return self._take_answer(ranked)
+        return None
 
     def _able_to_answer(self) -> list[str]:
         if "answer" in self._given:
@@ -242,7 +322,7 @@ class _Table:
         return forms[0] if len(forms) == 1 else None
 
     def _units(self, columns: Mapping[str, Column]) -> list[str]:
-        """Return why the spans may be in something else than seconds."""
+        """Return the signs that the spans are in something else than seconds."""
         spans = [
             str(columns[name]) for name in (("span",) if "span" in columns else ("start", "end")) if name in columns
         ]
@@ -260,6 +340,11 @@ class _Table:
             cells = [row.get(name) for name in spans]
             with suppress(InputError):
                 ends += mapped_rows.read_windows(cells[0] if "span" in columns else cells, "")
+        points = sum(start == end for start, end in zip(ends[::2], ends[1::2], strict=True))
+        if not why and points and points >= len(ends) / 4:
+            why.append(
+                f"{', '.join(spans)}: {points} of {len(ends) // 2} begin where they end, as numbers of pieces do"
+            )
         if not why and len(ends) > 1 and max(ends) <= 1:
             why.append(f"{', '.join(spans)}: all lie between 0 and 1, as ratios do")
         return why
@@ -291,18 +376,6 @@ class _Table:
             return None
         return read
 
-    def _option_groups(self) -> list[Column]:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for column in self._columns:
-            if match := _OPTION.fullmatch(column):
-                groups.setdefault(match[1], []).append((match[2], column))
-        made: list[Column] = []
-        for members in groups.values():
-            ordered = tuple(column for _, column in sorted(members, key=lambda each: (len(each[0]), each[0].upper())))
-            if len(ordered) >= 2 and self._options(ordered) is not None:  # noqa: PLR2004
-                made.append(ordered)
-        return sorted(made, key=len, reverse=True)
-
     def _forms(self, options: Column, answer: Column, share: float = _SHARE) -> list[AnswerForm]:
         every = self._options(options)
         if every is None:
@@ -332,18 +405,22 @@ class _Table:
                     return
 
     def _video(self) -> None:
-        def is_named(value: Any) -> bool:  # noqa: ANN401 - a cell
-            return _is_plain(value) and "\n" not in str(value)
-
         ways: list[tuple[Callable[[Any], bool], str, bool]] = [
             (lambda value: Path(str(value)).name in self._files, "its files are in the folder", False),
             (lambda value: _is_text(value) and Path(value).suffix.lower() in _SUFFIXES, "a video's suffix", False),
-            (is_named, "name", True),
+            (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
             (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
         ]
+        of_id = set(mapped_rows.PLACE.findall(str(self._given.get("id", ""))))  # an id is often video and number
+        self._taken -= of_id
         for fits, why, named in ways if self._files else ways[1:]:
             if self._take("video", lambda values, fits=fits: _mostly(values, fits), why, named=named):
-                return
+                break
+        self._taken |= of_id
+        for column, values in self._columns.items() if "video" not in self._found else ():
+            names = [Path(str(name)).suffix.lower() for value in values if is_array(value) for name in value]
+            if all(map(is_array, values)) and _mostly(names, _SUFFIXES.__contains__) and "videos" not in self._found:
+                self._keep("videos", column, "several videos' suffixes")
 
     def _id(self) -> None:
         if "id" in self._found:
@@ -390,25 +467,9 @@ class _Table:
             for name, values in self._columns.items()
             if name not in self._taken and asks(values) and _mostly(values, lambda value: " " in str(value).strip())
         }
-        marked = [
-            name
-            for name in texts
-            if _mostly(self._columns[name], lambda value: str(value).strip().endswith(("?", "\uff1f")), 0.5)
-        ]
+        marked = [name for name in texts if _mostly(self._columns[name], _ends_in_question, 0.5)]
         if best := max(marked or texts, key=lambda name: texts[name], default=None):
             self._keep("question", best, "texts that end in ?" if marked else "the longest texts")
-
-    def _facets(self) -> list[str]:
-        def labels(values: list[Any]) -> bool:
-            flat = [part for value in values for part in (value if is_array(value) else [value])]
-            few = len(set(map(str, flat))) <= min(_FEW, max(2, len(self._rows) // 2))
-            return bool(flat) and few and all(_is_text(part) and len(part) <= 60 for part in flat)  # noqa: PLR2004
-
-        return [
-            name
-            for name, values in self._columns.items()
-            if name not in self._taken and "." not in name and _plain_name(name) in _FACETS and labels(values)
-        ]
 
 
 # --- what values look like --------------------------------------------------------------------------------------------
@@ -451,6 +512,23 @@ def _mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = _
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _ends_in_question(value: object) -> bool:
+    return str(value).strip().endswith(("?", "\uff1f"))
+
+
+def _several(value: Any) -> bool:  # noqa: ANN401 - a cell
+    """Whether a cell holds options: two or more texts, in a list, a mapping or a text that is one."""
+    with suppress(InputError):
+        return not isinstance(value, str) and len(mapped_rows.read_options(value, "").texts) > 1
+    return False
+
+
+def _texts_of_objects(values: Iterable[Any]) -> list[str]:
+    """Return the keys that have texts in the first object of lists of objects."""
+    objects = (part for value in values if is_array(value) for part in value if is_object(part))
+    return [key for key, text in next(objects, {}).items() if _is_text(text)]
 
 
 def _is_plain(value: object) -> bool:

@@ -3,22 +3,19 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
-from reelbench.registry.rows import UNTIMED, Timing
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.rows import UNTIMED
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.answers import VERSION
-from reelbench.tasks.submissions import answered, timings_here
+from reelbench.tasks.submissions import Questions, answered
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
 """Which questions are asked again: those of one reason, of every reason, judged by another model than most, with an
@@ -81,10 +78,9 @@ class EarlierResult:
             raise InputError(f"{folder}: none of its {len(samples)} questions is {only}; there is nothing to ask again")
         return cls(folder, only, result, samples, frozenset(ids), compared_with)
 
-    def check(
+    def refuse_unlike(
         self,
-        spec: BenchmarkSpec,
-        split: str,
+        questions: Questions,
         model: str,
         settings: SettingsRecord,
         *,
@@ -97,9 +93,9 @@ class EarlierResult:
         """
         then = self.result
         pairs: dict[str, tuple[object, object]] = {
-            "benchmark": (then.benchmark.id, spec.id),
-            "version": (then.benchmark.version, spec.version),
-            "split": (then.benchmark.split, split),
+            "benchmark": (then.benchmark.id, questions.spec.id),
+            "version": (then.benchmark.version, questions.spec.version),
+            "split": (then.benchmark.split, questions.split),
             "model": (then.model.id, model),
             **{name: (getattr(then.settings, name), getattr(settings, name)) for name in _EQUAL},
         }
@@ -117,7 +113,7 @@ class EarlierResult:
         if self.folder.resolve().is_relative_to(output.resolve()):
             raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
 
-    def merged(self, spec: BenchmarkSpec, items: Iterable[Item]) -> tuple[list[Item], int]:
+    def merged(self, questions: Questions, items: Iterable[Item]) -> tuple[list[Item], int]:
         """Return an item for each question, and how many of them are new: those that were meant and have an answer.
 
         The other answers are the earlier result's, read by today's rules.
@@ -135,8 +131,7 @@ class EarlierResult:
                 asked = sample.item(question, reason, options)
                 could_be_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
                 if could_be_read and isinstance(sample.prediction, str) and self.result.answers != VERSION:
-                    timing = self._timings.get(name, UNTIMED)
-                    read = answered(spec, sample.prediction, options, timing)
+                    read = answered(questions.spec, sample.prediction, options, questions.timings.get(name, UNTIMED))
                     asked = asked.model_copy(update={"parsed": read.parsed, "flags": read.flags})
             together.append(asked)
         return together, len(new)
@@ -154,11 +149,6 @@ class EarlierResult:
         return settings.model_copy(
             update={"merged": merged, "audio": then.settings.audio, "label": then.settings.label}
         )
-
-    @cached_property
-    def _timings(self) -> dict[str, Timing]:
-        about = self.result.benchmark
-        return timings_here(discovery.spec_of(about), about.split)
 
 
 def most_returned(samples: Mapping[str, Sample]) -> dict[str | None, str | None]:

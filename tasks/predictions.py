@@ -5,22 +5,21 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from reelbench.registry import rows, tables
-from reelbench.registry.data import hub, mapped_rows
+from reelbench.registry import tables
+from reelbench.registry.data import hub
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.reasons import Reason
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.rows import UNTIMED
 from reelbench.registry.tables import as_text
-from reelbench.tasks import submissions
+from reelbench.tasks.submissions import Prediction, PredictionSet, Questions, UniqueIds, all_answered, join
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
@@ -48,7 +47,7 @@ class Columns:
         return self.id is not None or self.text is not None
 
 
-def read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
+def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     """Read predictions and hold them against their references.
 
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
@@ -59,54 +58,46 @@ def read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> s
             references.
         DataUnavailableError: The references are not here.
     """
-    joined = _read(spec, inputs, columns)
-    if inputs.tags is None:
-        return joined
-    items, counts, notes = submissions.tagged(spec, joined.items, inputs.tags)
-    return replace(joined, items=items, notes=[*joined.notes, *notes], **counts)
-
-
-def _read(spec: BenchmarkSpec, inputs: submissions.Inputs, columns: Columns) -> submissions.PredictionSet:
-    path = inputs.predictions
+    spec = questions.spec
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
         columns = replace(columns, owners_id=own)
     if reader := tables.READERS.get(path.suffix.lower()):
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
-        return submission(spec, inputs, cells)
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise InputError(f"{path}: the key {key!r} occurs twice in one object; keep one of them")
-        return made
-
-    document = read_json_or_jsonl(path, unique)
+        return of_table(questions, path, cells)
+    document = read_json_or_jsonl(path, unique=True)
     formats = imported(spec.formats)
-    official = getattr(formats, "official", None)
-    if not columns and (official is None or official(document)):
-        return formats.read(spec, inputs)
+    owners, official = getattr(formats, "read", None), getattr(formats, "official", None)
+    as_owners = owners is not None and not columns and (official is None or official(document))
+    wrong: InputError | None = None
     try:
-        cells = _of_json(path, document, columns)
+        cells = None if as_owners else _of_json(path, document, columns)
     except InputError as error:
-        if columns:
+        if columns or owners is None:
             raise
-        try:
-            read = formats.read(spec, inputs)
-        except InputError as owners:  # where it is not in their format either, the error says both
-            raise InputError(f"{owners}; nor is it a table: {str(error).removeprefix(f'{path}: ')}") from None
-        if official is not None:  # it is not in that format, and only reads as if: one odd value must not turn the rest
+        cells, wrong = None, error
+    if cells is not None:
+        del document  # a large one goes as its rows are read
+        return of_table(questions, path, cells)
+    try:
+        if questions.file is None and hasattr(formats, "own_references") and formats.own_references(path, document):
+            questions = replace(questions, file=path)
+        given: dict[str, Prediction] = formats.read(questions, path, document)
+        found = join(questions, given, questions.references(), path)
+    except InputError as error:
+        if wrong is None:
             raise
-        return read
-    del document  # a large one goes as its rows are read
-    return submission(spec, inputs, cells)
+        # Where it is not in their format either, the error says both.
+        raise InputError(f"{wrong}; nor is it the owners' format: {str(error).removeprefix(f'{path}: ')}") from None
+    if wrong is not None and official is not None:
+        raise wrong  # it is not in that format, and only reads as if: one odd value must not turn the rest
+    return found
 
 
-def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[Cells]) -> submissions.PredictionSet:
+def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> PredictionSet:
     """Hold a table's rows against their references; for the errors see `read`."""
-    path = inputs.predictions
+    spec = questions.spec
     texts: dict[str, str | None] = {}
-    ids = submissions.UniqueIds()
+    ids = UniqueIds()
     for where, id_given, value in cells:
         name, text = as_text(id_given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
         if not name:
@@ -118,23 +109,15 @@ def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
 
-    def of_mapping(file: Path) -> list[submissions.Reference]:
-        if spec.mapping is None:
-            raise InputError(f"{file}: this benchmark reads no references from a file; leave out --references")
-        split = spec.default_split
-        read = rows.checked(spec, split, mapped_rows.read(spec, [file], split), str(file))
-        return [submissions.reference_of(spec, row) for row in read]
-
-    read_references = getattr(imported(spec.formats), "read_references", of_mapping)
-    references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
+    references = questions.references()
     known = {reference.id: reference for reference in references}
     given = {
-        name: (text, known[name].options, known[name].timing) if name in known else (text, (), rows.UNTIMED)
+        name: (text, known[name].options, known[name].timing) if name in known else (text, (), UNTIMED)
         for name, text in texts.items()
         if text is not None
     }
-    predictions = dict.fromkeys(texts, submissions.Prediction(None, reason=Reason.PREDICTION_MISSING))
-    predictions |= zip(given, submissions.all_answered(spec, list(given.values())), strict=True)
+    predictions = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
+    predictions |= zip(given, all_answered(spec, list(given.values())), strict=True)
     notes: list[str] = []
     if spec.row_kind != "open":
         if spec.asks_choice and not any(any(reference.options) for reference in references):
@@ -142,16 +125,8 @@ def submission(spec: BenchmarkSpec, inputs: submissions.Inputs, cells: Iterable[
         read_as = [one.parsed for one in predictions.values() if one.parsed is not None]
         if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
             notes.append("no answer contains a span of time; metrics that need one count these as wrong")
-    joined = submissions.join(
-        predictions,
-        references,
-        source,
-        path=path,
-        split=split,
-        notes=notes,
-        advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
-    )
-    return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
+    advice = "; --id-column names the column of the ids, and --template writes a table of the right ones"
+    return join(questions, predictions, references, path, notes=notes, advice=advice)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -4,48 +4,30 @@ It holds the owners' sentences, which `samples.jsonl` is free of: no store takes
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry.data.declared_check import lengths_of
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.media.library import Library
-from reelbench.registry.records import Item, Sample
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.records import Sample
+from reelbench.scoring import temporal_span
 from reelbench.scoring.result_files import QUESTIONS_FILE
+from reelbench.tasks.submissions import Questions, Words
+
+_FILES_OPENED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the questions were, in the order of samples, which have only their ids; lists, for they may be many."""
-
-    texts: list[str]
-    options: list[tuple[str, ...]]
-
-    @classmethod
-    def by_items(cls, items: Sequence[Item]) -> "Asked":
-        """Return the questions of `items`."""
-        return cls([item.question for item in items], [item.options for item in items])
-
-    def of_samples(self, samples: Sequence[Sample]) -> Iterator[tuple[Sample, str, tuple[str, ...]]]:
-        """Yield each sample with its question and that one's options."""
-        return zip(samples, self.texts, self.options, strict=True)
-
-
-def write(
-    folder: Path,
-    spec: BenchmarkSpec,
-    split: str,
-    asked: Iterable[tuple[Sample, str, tuple[str, ...]]],
-    data: Path | None = None,
-) -> None:
-    """Write a line for each of `Asked.of_samples`: `id`, `question`, `options` (empty where none is known) and `media`.
+def write(folder: Path, questions: Questions, asked: Iterable[tuple[Sample, Words]]) -> None:
+    """Write a line for each sample: `id`, `question`, `options` (empty where none is known) and `media`.
 
     `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
     """
-    library = Library(spec, split, data, make=False)
+    library = Library(questions.spec, questions.split, questions.data, make=False)
 
     @cache
     def media(video: str) -> str | None:
@@ -62,6 +44,27 @@ def write(
             "options": list(options) if any(options) else [],
             "media": media(sample.video),
         }
-        for sample, question, options in asked
+        for sample, (question, options) in asked
     )
     write_jsonl(folder / QUESTIONS_FILE, lines)
+
+
+def unit_doubt(questions: Questions, samples: Sequence[Sample]) -> str | None:
+    """Say where a run's windows look as if they were no seconds, held to the lengths that rows or video files state.
+
+    Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
+    """
+    windows = {
+        sample.id: (sample.parsed["span"], sample.target["spans"][0])
+        for sample in samples
+        if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
+    }
+    lengths: dict[str, float] = {}
+    rows = [row for row in questions.rows if row["id"] in windows] if windows else []
+    with suppress(ReelbenchError):  # a name that no file can have
+        library = Library(questions.spec, questions.split, make=False)
+        unstated = dict.fromkeys(row["video"] for row in rows if not row.get("duration"))
+        opened = set(islice(unstated, _FILES_OPENED))
+        files = ((row["video"], library.find(row)) for row in rows if row["video"] in opened)
+        lengths = lengths_of(rows, {video: path for video, path in files if path is not None})
+    return temporal_span.unit_doubt(windows, lengths)

@@ -6,7 +6,7 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -14,46 +14,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from reelbench.judges.verdicts import Judge
+from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import checked
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
-from reelbench.registry.data.declared_check import lengths_of
-from reelbench.registry.data.loading import locate, named, upstream_split
+from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, ReelbenchError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
     AskedRecord,
-    Counts,
-    Data,
     Item,
     ModelRecord,
     PresetRecord,
     Result,
     Sample,
     SettingsRecord,
-    SourceRecord,
 )
 from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
-from reelbench.scoring import aggregation, result_files, temporal_span
-from reelbench.tasks import predictions, questions
+from reelbench.scoring import aggregation, result_files
+from reelbench.tasks import predictions
+from reelbench.tasks import questions as questions_file
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import (
     Inputs,
     PredictionSet,
+    Questions,
+    Words,
     frames_given,
     submission_advice,
     submission_suffix,
+    tagged,
     with_looks,
     write_submission,
 )
@@ -168,15 +167,12 @@ class Evaluation:
     `fits` are the lists of ids, and the notes, as `Outcome` has them; `judge_failed` is its too.
     """
 
-    spec: BenchmarkSpec
-    split: str
-    source: SourceRecord
-    asked: questions.Asked
+    questions: Questions
+    asked: Sequence[Words]
     scored: aggregation.ScoredItems
     model: ModelRecord
     settings: SettingsRecord
     fits: dict[str, list[str]] = field(default_factory=dict)
-    data: Path | None = None
     url: str | None = None
     note: str | None = None
     judge_failed: str | None = None
@@ -185,11 +181,16 @@ class Evaluation:
     """Whether the run itself states that its rows were somebody's own."""
 
     @property
+    def spec(self) -> BenchmarkSpec:
+        """The benchmark."""
+        return self.questions.spec
+
+    @property
     def items(self) -> list[Item]:
         """The items as they came, made again: before any judge."""
         return [
             sample.item(question, aggregation.reason_before_judging(sample), options)
-            for sample, question, options in self.asked.of_samples(self.scored.samples)
+            for sample, (question, options) in zip(self.scored.samples, self.asked, strict=True)
         ]
 
     @property
@@ -200,68 +201,71 @@ class Evaluation:
             answer = json.dumps((sample.id, sample.prediction), default=str)
             digest.update((", " if number else "").encode() + answer.encode())
         digest.update(b"]")
-        return f"{self.spec.id}-{self.split}-{digest.hexdigest()[:12]}"
-
-    @property
-    def whose(self) -> Data:
-        """Whose rows were asked."""
-        if self.own_rows:
-            return "own"
-        entries = (
-            (sample.id, sample.video, question, sample.target)
-            for sample, question, _ in self.asked.of_samples(self.scored.samples)
-        )
-        return ownership.whose(self.spec, self.split, self.source, entries)
-
-    @property
-    def questions_sha256(self) -> str | None:
-        """Hash of what was asked; None where that isn't known in full."""
-        asked = (
-            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
-            for sample, question, options in self.asked.of_samples(self.scored.samples)
-        )
-        return ownership.questions_sha256(self.spec, self.split, self.source, asked)
+        return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
 
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
-        questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
-        doubt = _unit_doubt(self.spec, self.split, self.data, self.scored.samples)
+        spec, split, source = self.spec, self.questions.split, self.questions.source
+        samples = self.scored.samples
+        questions_file.write(folder, self.questions, zip(samples, self.asked, strict=True))
+        doubt, lost, here = questions_file.unit_doubt(self.questions, samples), None, None
+        with suppress(ReelbenchError):  # questions that are not here
+            here = self.questions.here
+            if here.left_out[0]:
+                number, rows = here.left_out
+                lost = f"{number:,} of {rows:,} rows can't be read and are left out (skip: unreadable)"
+        asked = (
+            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
+            for sample, (question, options) in zip(samples, self.asked, strict=True)
+        )
+        entries = (
+            (sample.id, sample.video, question, sample.target)
+            for sample, (question, _) in zip(samples, self.asked, strict=True)
+        )
         result = result_files.write(
             folder,
-            self.spec,
+            spec,
             self.scored,
-            split=self.split,
-            source=self.source,
+            split=split,
+            source=source,
             model=self.model,
             settings=self.settings,
             attribution=result_files.Attribution(
-                self.whose,
-                self.questions_sha256,
+                "own" if self.own_rows else ownership.whose(spec, split, source, entries, here),
+                ownership.questions_sha256(spec, split, source, asked, here),
                 url=self.url,
-                note="; ".join(filter(None, [self.note, doubt])) or None,
+                note="; ".join(filter(None, [self.note, doubt, lost])) or None,
                 asked=self.come_by,
             ),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
-            path = folder / f"submission{submission_suffix(self.spec)}"
-            write_submission(self.spec, self.scored.samples, path)
-            server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
-            todo = submission_advice(self.split, path, server)
-            fits.setdefault("notes", []).append(f"{self.spec.id} {self.split}: the answers are hidden; {todo}")
-        unanswered = _unanswered(self.scored.counts)
+            path = folder / f"submission{submission_suffix(spec)}"
+            write_submission(spec, self.scored.samples, path)
+            server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
+            todo = submission_advice(split, path, server)
+            fits.setdefault("notes", []).append(f"{spec.id} {split}: the answers are hidden; {todo}")
+        # Say how many answers did not come to their end, a line for each reason, and what to do.
+        counts = self.scored.counts
+        of = counts.items - sum(counts.unscored.get(reason, 0) for reason in NOT_ASKED)
+        some = of > sum(counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model")
+        unanswered = [
+            f"{counts.unscored[reason]} of {of} answers {reason.advice}"
+            for reason in Reason
+            if reason.advice and counts.unscored.get(reason) and not (some and reason == Reason.MODEL_FAILED)
+        ]
         none = None
-        if unanswered and not _any_answer(self.scored.counts):
+        if unanswered and not some:
             # This line is the error then, and no note beside it.
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         notes = [*fits.get("notes", ()), *unanswered]
-        overlap = [metric.name for metric in self.spec.metrics if isinstance(metric.aggregate, Corpus)]
+        overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
         if self.scored.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
             notes.append(
                 f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
                 f"{', '.join(overlap)} read the last ones"
             )
-        fits["notes"] = [*notes, *filter(None, [doubt])]
+        fits["notes"] = [*notes, *filter(None, [doubt, lost])]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         replies = (  # the last one that says nothing readable
             (sample.id, reply.raw)
@@ -284,23 +288,6 @@ class Evaluation:
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 
 
-def _unanswered(counts: Counts) -> list[str]:
-    """Say how many answers did not come to their end, a line for each reason, and what to do.
-
-    Where others came, those that the model failed on are only counted, in the table's title.
-    """
-    some = _any_answer(counts)
-    return [
-        f"{counts.unscored[reason]} of {_asked(counts)} answers {reason.advice}"
-        for reason in Reason
-        if reason.advice and counts.unscored.get(reason) and not (some and reason == Reason.MODEL_FAILED)
-    ]
-
-
-def _asked(counts: Counts) -> int:
-    return counts.items - sum(counts.unscored.get(reason, 0) for reason in NOT_ASKED)
-
-
 def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     """Return the server's words on the first request that failed, which lmms-eval's adapters log as the answer."""
     failed = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
@@ -313,37 +300,6 @@ def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     if "404" in why and url and not urlsplit(url).path.strip("/"):
         why += f"; {url} has no path, and most servers have /v1: add it to base_url"
     return f": {why}"
-
-
-_FILES_OPENED = 100
-
-
-def _unit_doubt(spec: BenchmarkSpec, split: str, data: Path | None, samples: Sequence[Sample]) -> str | None:
-    """Say where a run's windows look as if they were no seconds, held to the lengths that rows or video files state.
-
-    Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
-    """
-    windows = {
-        sample.id: (sample.parsed["span"], sample.target["spans"][0])
-        for sample in samples
-        if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
-    }
-    lengths: dict[str, float] = {}
-    if windows:
-        with suppress(ReelbenchError):  # data that isn't here: there is nothing to hold them to
-            located = locate(spec.id, split, data, fetch=False)
-            rows = [row for row in located.read() if row["id"] in windows]
-            library = Library(spec, located.split, make=False)
-            unstated = dict.fromkeys(row["video"] for row in rows if not row.get("duration"))
-            opened = set(islice(unstated, _FILES_OPENED))
-            files = ((row["video"], library.find(row)) for row in rows if row["video"] in opened)
-            lengths = lengths_of(rows, {video: path for video, path in files if path is not None})
-    return temporal_span.unit_doubt(windows, lengths)
-
-
-def _any_answer(counts: Counts) -> bool:
-    """Whether one question that was asked has an answer that came to its end."""
-    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model")
 
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:
@@ -361,15 +317,29 @@ def record_of_model(**fields: str | None) -> ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One model's answers to a split's questions, to be scored, and what the record is to say of them."""
+    """One model's answers to a split's questions, to be scored, and what the record is to say of them.
 
-    spec: BenchmarkSpec
+    Attributes:
+        judged: What the run's own judge said.
+        columns: The items' own scores, by id, where whoever hands them over has made them.
+        duplicate: Ids that a run has twice; None where the answers are of no run.
+        own_rows: Whether the run itself states that its rows were somebody's own.
+    """
+
     submission: PredictionSet
     model: ModelRecord
     settings: SettingsRecord
-    data: Path | None = None
     url: str | None = None
     note: str | None = None
+    judged: Judged | None = None
+    columns: Mapping[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+    duplicate: list[str] | None = None
+    own_rows: bool = False
+
+    @property
+    def questions(self) -> Questions:
+        """What was asked."""
+        return self.submission.questions
 
 
 def read_answers(
@@ -391,25 +361,26 @@ def read_answers(
         metadata: What the record is to say of the answers.
         agent_log: The log of what an agent looked at for them.
     """
-    spec, split, task = named(name, inputs.split)
+    questions, path = Questions(*named(name, inputs.split), inputs.data, inputs.references), inputs.predictions
     metadata = metadata or RunMetadata()
-    inputs = replace(inputs, split=inputs.split if name == spec.id else split, task=task)
-    submission = predictions.read(spec, inputs, columns or Columns())
+    submission = predictions.read(questions, path, columns or Columns())
+    if inputs.tags is not None:
+        submission = tagged(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
     if agent_log is not None:
         if metadata.frames or metadata.label:
             raise InputError("--looked says how the answers were made; leave out --frames and --label")
         submission, settings = with_looks(submission, agent_log)
-    model = record_of_model(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
+    model = record_of_model(id=metadata.model or path.stem, revision=metadata.revision)
     if (earlier := options.earlier) is not None:
         model = model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
         settings = settings if metadata.frames or agent_log is not None else earlier.result.settings
     elif options.only is not None:
-        options.only.check((item.id for item in submission.items), f"{spec.id} {submission.split}")
+        options.only.check((item.id for item in submission.items), f"{questions.spec.id} {questions.split}")
         items = [item for item in submission.items if item.id in options.only.ids]
         submission, settings = replace(submission, items=items), settings.model_copy(update={"limit": len(items)})
     note = f"answers from {metadata.origin}" if metadata.origin else None
-    return Answers(spec, submission, model, settings, inputs.data, metadata.url, note)
+    return Answers(submission, model, settings, metadata.url, note)
 
 
 def score_files(name: str, inputs: Inputs, options: Options, **read: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
@@ -418,66 +389,65 @@ def score_files(name: str, inputs: Inputs, options: Options, **read: Any) -> Eva
 
 
 def evaluation(given: Answers, options: Options) -> Evaluation:
-    """Score answers, whose list of items is emptied."""
-    spec, submission, settings = given.spec, given.submission, given.settings
+    """Score answers of a file or an asked model, with those of an earlier result; their list of items is emptied."""
+    submission, questions = given.submission, given.questions
     if (earlier := options.earlier) is not None:
         known = {item.id for item in submission.items}
-        earlier.check(spec, submission.split, given.model.id, settings, judge=options.judge, known=known)
-        items, settings = merged(spec, earlier, submission.items, settings, options.note)
-        submission = replace(submission, items=items)
-    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(settings))
-    options.check_place(spec, submission.split, model, settings, answers(submission.items))
-    if options.judge is not None and spec.judge is None and not JUDGE.is_set:  # which is for all
-        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
-    judge = NotedJudge(options, spec)
-    judged = judge.ask(spec, submission.items) if judge.ask else None
-    asked = questions.Asked.by_items(submission.items)
-    missing = submission.missing
-    scored = aggregation.score(
+        earlier.refuse_unlike(questions, given.model.id, given.settings, judge=options.judge, known=known)
+        items, settings = merged(questions, earlier, submission.items, given.settings, options.note)
+        given = replace(given, submission=replace(submission, items=items), settings=settings)
+    if options.judge is not None and questions.spec.judge is None and not JUDGE.is_set:  # which is for all
+        options.note(f"{questions.spec.id}: no metric of it is judged, so the judge is not asked")
+    return scored(given, options)
+
+
+def scored(given: Answers, options: Options) -> Evaluation:
+    """Judge and score answers; their list of items is emptied."""
+    submission, questions = given.submission, given.questions
+    spec, items = questions.spec, submission.items
+    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(given.settings))
+    number = sum(item.reason not in NO_ANSWER for item in items)
+    options.check_place(spec, questions.split, model, settings, number)
+    said: list[str] = []
+
+    def note(line: str) -> None:
+        said.append(line)
+        options.note(line)
+
+    judge = options.judge_for(spec, note)
+    judged = judge(spec, items) if judge else given.judged
+    asked = [(item.question, item.options) for item in items]
+    if (twice := given.duplicate) is None:
+        missing = [item.id for item in items if item.reason == Reason.PREDICTION_MISSING]
+        fits = {"missing": missing, "extra": submission.extra, "notes": submission.notes}
+    else:
+        fits = {"duplicate": twice, "notes": submission.notes}
+    made = aggregation.score(
         spec,
-        drained(submission.items),
+        drained(items),
         overlap=options.overlap,
         judged=judged,
         bar=options.bar,
+        columns=given.columns,
         extra=len(submission.extra),
-        tags_without_question=submission.tags_without_question,
-        questions_without_tags=submission.questions_without_tags,
+        duplicate=len(twice or ()),
+        **submission.tags,
     )
-    fits = {
-        "missing": missing,
-        "extra": submission.extra,
-        "notes": submission.notes,
-    }
+    failed = _judge_failed(options.judge, made, said)
     return Evaluation(
-        spec,
-        submission.split,
-        submission.source,
-        asked,
-        scored,
-        model,
-        settings,
-        fits,
-        given.data,
-        given.url,
-        given.note,
-        judge.failed(scored),
+        questions, asked, made, model, settings, fits, given.url, given.note, failed, None, given.own_rows
     )
-
-
-def answers(items: Iterable[Item]) -> int:
-    """Count the items that have an answer."""
-    return sum(item.reason not in NO_ANSWER for item in items)
 
 
 def merged(
-    spec: BenchmarkSpec, earlier: EarlierResult, items: Sequence[Item], settings: SettingsRecord, note: Note
+    questions: Questions, earlier: EarlierResult, items: Sequence[Item], settings: SettingsRecord, note: Note
 ) -> tuple[list[Item], SettingsRecord]:
     """Return items with the answers of an earlier result in the place of those that were not meant, and the settings.
 
     Raises:
         InputError: None of the questions that were meant has a new answer.
     """
-    together, new = earlier.merged(spec, items)
+    together, new = earlier.merged(questions, items)
     meant = len(earlier.ids)
     if not new and earlier.only != OTHER_JUDGE:
         raise InputError(f"{earlier.folder}: none of its {meant} questions that are meant has a new answer")
@@ -487,28 +457,15 @@ def merged(
     return together, settings.model_copy(update={"frames_given": frames_given(together)})
 
 
-class NotedJudge:
-    """The judge that was named, if any, and its notes."""
-
-    def __init__(self, options: Options, spec: BenchmarkSpec) -> None:
-        self._options = options
-        self._notes: list[str] = []
-        self.ask = options.judge_for(spec, self._note)
-
-    def failed(self, scored: aggregation.ScoredItems) -> str | None:
-        """Return why a judge that was named and needed gave no score at all, or None."""
-        judge = self._options.judge
-        if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
-            return None
-        # What is in a batch has not failed: it is still to come.
-        failed = OF_JUDGE - {Reason.JUDGE_PENDING}
-        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason in failed}
-        if not reasons:
-            return None
-        unread = not self._notes or set(reasons) == {Reason.JUDGE_UNPARSABLE}
-        why = self._notes[-1] if not unread else f"no reply of the judge {judge.name} at {judge.host} could be read"
-        return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
-
-    def _note(self, line: str) -> None:
-        self._notes.append(line)
-        self._options.note(line)
+def _judge_failed(judge: "JudgeOptions | None", made: aggregation.ScoredItems, said: Sequence[str]) -> str | None:
+    """Return the reason for which a judge that was named and needed gave no score at all; `said` is what it noted."""
+    if judge is None or any(reply.score is not None for sample in made.samples for reply in sample.judge_replies):
+        return None
+    # What is in a batch has not failed: it is still to come.
+    failed = OF_JUDGE - {Reason.JUDGE_PENDING}
+    reasons = {reason: number for reason, number in made.counts.unscored.items() if reason in failed}
+    if not reasons:
+        return None
+    unread = not said or set(reasons) == {Reason.JUDGE_UNPARSABLE}
+    why = said[-1] if not unread else f"no reply of the judge {judge.name} at {judge.host} could be read"
+    return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"

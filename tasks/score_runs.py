@@ -4,14 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.registry import about as abouts
-from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
 from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import drained
-from reelbench.scoring import aggregation, cognitive_profile, result_files
+from reelbench.scoring import cognitive_profile, result_files
 from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import (
     LoggedTask,
@@ -20,16 +17,14 @@ from reelbench.tasks.lmms.run_logs import (
     logged_tasks,
     media_missing,
     model_of,
+    questions_of,
     settings_of,
     settings_of_twin,
-    source_of,
     spec_and_task,
-    with_question,
 )
 from reelbench.tasks.lmms.twins import twin_items
-from reelbench.tasks.questions import Asked
-from reelbench.tasks.score import Evaluation, NotedJudge, Options, Outcome, answers, merged
-from reelbench.tasks.submissions import tagged
+from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, merged, scored
+from reelbench.tasks.submissions import PredictionSet, Questions, tagged
 
 
 def run_evaluations(
@@ -84,7 +79,7 @@ def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
         if task.name == one.task:
             items = logged_items(one.samples).items
         else:
-            items = twin_items(one.samples, spec, locate(task.name, fetch=False).read()).items
+            items = twin_items(one.samples, Questions(spec, task.split, task)).items
         about |= {one.task} if any(item.id in tags for item in items) else set()
     if not about:
         raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
@@ -104,75 +99,67 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
-    """Score one task from its logged samples."""
-    return _evaluated(logged, folder, options, tags=tags).write(folder)
+def score_logged(logged: LoggedTask, folder: Path, options: Options, questions: Questions | None = None) -> Outcome:
+    """Score one task from its logged samples; `questions` are its own, where they were found before the run."""
+    return _evaluated(logged, folder, options, questions=questions).write(folder)
 
 
-def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
+def _evaluated(
+    logged: LoggedTask,
+    folder: Path,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    questions: Questions | None = None,
+) -> Evaluation:
     spec, task = check_scored(logged.task)
+    questions = questions or Questions(spec, task.split, task)
     document = read_json(logged.results)
     # What people stated in an earlier scoring of the run, scoring again keeps.
     before = result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
     about = options.about or (before and before.model.about)
-    model, own_rows, judged = model_of(document), False, None
+    model = model_of(document)
     if task.name != logged.task:
         if options.earlier is not None or options.only is not None or options.answering is not None:
             raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
-        located = locate(task.name, fetch=False)
-        twin = twin_items(logged.samples, spec, located.read())
-        items, duplicate, source = twin.items, twin.duplicate, located.source
-        settings = settings_of_twin(document, logged.task)
-        notes = [twin.note(logged.task, document.get("results", {}).get(logged.task, {}))]
+        twin = twin_items(logged.samples, questions)
+        note = twin.note(logged.task, document.get("results", {}).get(logged.task, {}))
+        submission = PredictionSet(questions, twin.items, notes=[note])
+        given = Answers(submission, model, settings_of_twin(document, logged.task), duplicate=twin.duplicate)
     else:
-        run, data, notes = logged_items(logged.samples), data_name(document, logged), []
-        source, rows = source_of(spec, data)
-        items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
-        items = [with_question(item, rows) for item in items]
+        data = data_name(document, logged)
+        questions = questions_of(questions, data)
+        words = questions.words if questions.stated is None else {}  # the run logs no more than the question's text
+        run = logged_items(logged.samples, words)
+        items = run.items + media_missing(data, {item.id for item in run.items}, options.note, words)
         if options.answering is not None:
             data, items = compared_anew(task, data, items, options.answering)
-        duplicate, own_rows, judged = run.duplicate, data.data == "own", run.judged
         settings = settings_of(spec, document, task, data, items, run=run)
         settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
         if (earlier := options.earlier) is not None:
             earlier.check_apart(folder)
             settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked again
-            earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
-            items, settings = merged(spec, earlier, items, settings, options.note)
+            earlier.refuse_unlike(questions, model.id, settings, judge=options.judge, known=None)
+            items, settings = merged(questions, earlier, items, settings, options.note)
             about = about or earlier.result.model.about
         elif options.only is not None or data.ids is not None:
             items = [item for item in items if options.only is None or item.id in options.only.ids]
             settings = settings.model_copy(update={"limit": len(items)})
-    beside: dict[str, int] = {}
+        # Scores in a log are nobody else's word where it was written a moment ago, by these rules.
+        columns = run.columns if logged.own and options.earlier is None else {}
+        submission = PredictionSet(questions, items, notes=_unlike(settings, len(items)))
+        given = Answers(
+            submission,
+            model,
+            settings,
+            judged=run.judged,
+            columns=columns,
+            duplicate=run.duplicate,
+            own_rows=data.data == "own",
+        )
     if tags is not None:
-        items, beside, said = tagged(spec, items, tags)
-        notes = [*notes, *said]
-    model, settings = abouts.applied(about, spec.id, model, options.labelled(settings))
-    options.check_place(spec, task.split, model, settings, answers(items))
-    judge = NotedJudge(options, spec)
-    judged = judge.ask(spec, items) if judge.ask else judged
-    asked = Asked.by_items(items)
-    scored = aggregation.score(
-        spec,
-        drained(items),
-        overlap=options.overlap,
-        judged=judged,
-        bar=options.bar,
-        duplicate=len(duplicate),
-        **beside,
-    )
-    return Evaluation(
-        spec,
-        task.split,
-        source,
-        asked,
-        scored,
-        model,
-        settings,
-        {"duplicate": duplicate, "notes": [*_unlike(settings, len(scored.samples)), *notes]},
-        judge_failed=judge.failed(scored),
-        own_rows=own_rows,
-    )
+        given = replace(given, submission=tagged(given.submission, tags))
+    return scored(given, replace(options, about=about))
 
 
 def _unlike(settings: SettingsRecord, items: int) -> list[str]:

@@ -4,6 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,12 +12,14 @@ from pydantic import ValidationError
 
 from reelbench.registry import looks, rows
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.data.loading import imported, is_mini, locate, upstream_split
+from reelbench.registry.data import sources
+from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
+from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained
 from reelbench.scoring import aggregation, answers, cognitive_profile
@@ -24,7 +27,7 @@ from reelbench.scoring import aggregation, answers, cognitive_profile
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One prediction as a file gives it: raw, and what was read from it; a set `reason` means unscored."""
+    """One prediction of a file: its raw text, and the parsed answer. With a `reason` it is unscored."""
 
     prediction: Any
     parsed: dict[str, Any] | None = None
@@ -34,7 +37,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a prediction is compared with; `options` are "" each where only their number is known."""
+    """The reference of a prediction; each of `options` is "" if only their number is known."""
 
     id: str
     video: str
@@ -42,49 +45,122 @@ class Reference:
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
     options: tuple[str, ...] = ()
-    timing: rows.Timing = rows.UNTIMED
+    timing: Timing = UNTIMED
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files that a score command names; `task` is set where it names a task, which may be a part of a split."""
+    """The files of a score command."""
 
     predictions: Path
     references: Path | None = None
     tags: Path | None = None
     split: str | None = None
     data: Path | None = None
+
+
+Words = tuple[str, tuple[str, ...]]
+"""A question and its options, none where it has none or they are not known."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a split, or of a task's part of it, with their references.
+
+    They are located once and their rows are read once, on first use. Nothing is downloaded.
+
+    Attributes:
+        data: The file or folder that the user named.
+        file: A references file, used instead of the benchmark's rows.
+        stated: The source as the record has it, if it is not determined here.
+        located: The split, if it was located before.
+    """
+
+    spec: BenchmarkSpec
+    split: str
     task: TaskSpec | None = None
+    data: Path | None = None
+    file: Path | None = None
+    stated: SourceRecord | None = None
+    located: SplitData | None = None
+
+    @cached_property
+    def here(self) -> SplitData:
+        """The split on this machine; DataUnavailableError where it is not here."""
+        return self.located or located(self.spec, self.split, self.task, self.data, sources.present)
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """Its rows, as far as they are here."""
+        try:
+            return self.here.rows
+        except ReelbenchError:
+            return ()
+
+    @cached_property
+    def words(self) -> Mapping[str, Words]:
+        """What each asks, by id, as far as the rows are here."""
+        return {row["id"]: (row["question"], tuple(row.get("options", ()))) for row in self.rows}
+
+    @cached_property
+    def timings(self) -> dict[str, Timing]:
+        """What the rows state of their videos' times, by id, where answers are spans."""
+        return {row["id"]: rows.timing(row) for row in self.rows} if self.spec.asks_span else {}
+
+    @cached_property
+    def source(self) -> SourceRecord:
+        """Where they are from; of a file that the user named, its folder is nobody's business."""
+        if self.stated is None and self.file is not None:
+            digest = f"{self.spec.id}:{sha256_of(self.file)}"
+            return SourceRecord(kind="files", location=self.file.name, revision=None, fingerprint=digest)
+        return self.stated or self.here.source
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the right answers are the owners' secret, and no item can be scored."""
+        return self.file is None and hides(self.spec, self.split)
+
+    def references(self) -> list[Reference]:
+        """Return what answers are compared with, in the order of the file or the rows.
+
+        Raises:
+            InputError: The file lacks what it needs, or a question isn't as it must be.
+            DataUnavailableError: The split is not here.
+        """
+        spec, file = self.spec, self.file
+        if file is None:
+            return [reference_of(spec, row) for row in self.here.rows]
+        beside = [file.with_name(name) for name in spec.splits[upstream_split(spec, self.split)].needed]
+        lacking = [path.name for path in beside if not path.is_file()]
+        read = getattr(imported(spec.formats), "read_references", None)
+        if lacking and read is None and spec.mapping is None:
+            raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
+        paths = [file, *(path for path in beside if path.name not in lacking)]
+        found = read(file) if read else [reference_of(spec, row) for row in read_rows(spec, paths, self.split)]
+        several = rows.several_right(spec)
+        for reference in found:
+            where = f"{file}: the reference {reference.id!r}"
+            rows.check_answer(where, reference.target, reference.options, several=several)
+        only = self.task.only if self.task else {}
+        part = [one for one in found if all(label in one.facets.get(name, ()) for name, label in only.items())]
+        if not part:
+            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
+            raise InputError(f"{file}: no question with {wanted}")
+        return part
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionSet:
-    """Predictions joined with their references, ready to be scored; `extra` are ids that no reference has.
+    """Predictions joined with the questions that they answer, ready to be scored.
 
-    `tags_without_question` and `questions_without_tags` are counted where tags were given. Where `hidden`, the answers
-    are the owners' secret and no item can be scored.
+    `extra` are ids that no question has; `tags` counts what didn't fit, where tags were given, as `Counts` has it.
     """
 
+    questions: Questions
     items: list[Item]
-    source: SourceRecord
-    split: str
     extra: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    tags_without_question: int = 0
-    questions_without_tags: int = 0
-    hidden: bool = False
-
-    def with_hidden_answers(self) -> "PredictionSet":
-        """Return the submission of a split that only the owners' server can score."""
-        items = [
-            item if item.reason else item.model_copy(update={"reason": Reason.ANSWERS_HIDDEN}) for item in self.items
-        ]
-        return replace(self, items=items, hidden=True)
-
-    @property
-    def missing(self) -> list[str]:
-        """Ids of the references that nothing was predicted for."""
-        return [item.id for item in self.items if item.reason == Reason.PREDICTION_MISSING]
+    tags: dict[str, int] = field(default_factory=dict)
 
 
 class UniqueIds(dict[str, str]):
@@ -117,8 +193,10 @@ def listed(
 
 
 class Formats(Protocol):
-    """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
+    """What a benchmark's `formats.py` has: `read`, where its owners have a format, and what else applies to it.
 
+    - `read_references(path)`, which reads the owners' references where these are no rows that `reader` reads;
+    - `own_references(path, document)`, whether a file of predictions has the references in it, too;
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
       scores a split with hidden answers;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
@@ -126,11 +204,16 @@ class Formats(Protocol):
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
 
-    def read(self, spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
-        """Read predictions in the owners' formats and join them with their references.
+    def read(self, questions: Questions, path: Path, document: Any) -> dict[str, Prediction]:  # noqa: ANN401
+        """Read predictions in the owners' formats, by id.
+
+        Args:
+            questions: The questions that they answer.
+            path: The file.
+            document: The JSON value in it, or the list of its lines' values.
 
         Raises:
-            InputError: A file is wrong; with its name, the line and the field.
+            InputError: The file is wrong; with its name, the place and the field.
         """
         ...
 
@@ -139,17 +222,14 @@ class Formats(Protocol):
         ...
 
 
-def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> tuple[list[Item], dict[str, int], list[str]]:
-    """Give items the labels of a tags file (CogME's, on any benchmark).
-
-    Returns:
-        The items; `tags_without_question` and `questions_without_tags`, as `Counts` has them; a note on each.
+def tagged(submission: PredictionSet, path: Path) -> PredictionSet:
+    """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
     Raises:
         InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
             that the tags would hide.
     """
-    tags = cognitive_profile.read_tags(path)
+    spec, items, tags = submission.questions.spec, submission.items, cognitive_profile.read_tags(path)
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
@@ -168,7 +248,8 @@ def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> tuple[list
     ]
     counts = {"tags_without_question": len(without_question), "questions_without_tags": len(without_tags)}
     said = ("tags belong to no question here", "questions have no tags and are in no cognitive profile")
-    return labelled, counts, [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
+    notes = [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
+    return replace(submission, items=labelled, tags=counts, notes=[*submission.notes, *notes])
 
 
 def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
@@ -219,18 +300,17 @@ def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[s
 
 
 def join(
+    questions: Questions,
     predictions: dict[str, Prediction],
     references: list[Reference],
-    source: SourceRecord,
-    *,
     path: Path,
-    split: str,
+    *,
     notes: Sequence[str] = (),
     advice: str = "",
 ) -> PredictionSet:
-    """Hold predictions against references, in the references' order; both are emptied, for they may be many.
+    """Match predictions with references, in the references' order. Both arguments are emptied to save memory.
 
-    InputError where no id is shared at all (`advice` ends it), or where a question is none that a result can hold.
+    InputError if no id matches (its text ends with `advice`), or if a result can't contain a question.
     """
     known = {reference.id for reference in references}
     extra = [name for name in predictions if name not in known]
@@ -241,6 +321,7 @@ def join(
         )
     videos: dict[str, str] = {}  # a name that many questions share is held once
     nothing = Prediction(None, reason=Reason.PREDICTION_MISSING)
+    hidden = Reason.ANSWERS_HIDDEN if questions.hidden else None
     items: list[Item] = []
     for reference in drained(references):
         given = predictions.pop(reference.id, nothing)
@@ -255,50 +336,12 @@ def join(
                 prediction=given.prediction,
                 parsed=given.parsed,
                 flags=given.flags,
-                reason=given.reason,
+                reason=given.reason or hidden,
             )
         except ValidationError as error:
             raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
         items.append(Item.from_checked(vars(item)))
-    return PredictionSet(items, source, split, extra, list(notes))
-
-
-def references_of(
-    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]] | None, *, hidden: bool = False
-) -> tuple[list[Reference], SourceRecord, str]:
-    """Return the references, where they are from, and their split: a file's, by `read`, else the benchmark's own.
-
-    Nothing is fetched. InputError where the split's answers are hidden, unless `hidden` allows it; DataUnavailableError
-    where the split is not here.
-    """
-    if inputs.references is not None and read is not None:
-        path = inputs.references
-        references = read(path)
-        for reference in references:
-            rows.check_answer(f"{path}: the reference {reference.id!r}", reference.target, reference.options)
-        source = file_source(spec, path, sha256_of(path))
-        only = inputs.task.only if inputs.task else {}
-        part = [one for one in references if all(label in one.facets.get(name, ()) for name, label in only.items())]
-        if not part:
-            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
-            raise InputError(f"{path}: no question with {wanted}")
-        return part, source, inputs.split or spec.default_split
-    located = locate(inputs.task.name if inputs.task else spec.id, inputs.split, inputs.data, fetch=False)
-    if hides(spec, located.split) and not hidden:
-        raise InputError(
-            f"{spec.id}: the answers of {located.split!r} are hidden; submit the file to the owners' server"
-        )
-    return [reference_of(spec, row) for row in located.read()], located.source, located.split
-
-
-def timings_here(spec: BenchmarkSpec, split: str, data: Path | None = None) -> dict[str, rows.Timing]:
-    """Return what the rows say of their videos' times, by id, where answers are spans and the rows are here."""
-    if not spec.asks_span:
-        return {}
-    try:
-        return {row["id"]: rows.timing(row) for row in locate(spec.id, split, data, fetch=False).read()}
-    except ReelbenchError:
-        return {}
+    return PredictionSet(questions, items, extra, list(notes))
 
 
 def hides(spec: BenchmarkSpec, split: str) -> bool:
@@ -306,7 +349,16 @@ def hides(spec: BenchmarkSpec, split: str) -> bool:
     return spec.splits[upstream_split(spec, split)].hidden_answers
 
 
-def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
+def item_of(spec: BenchmarkSpec, row: Row, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
+    """Return a row and the answer to it as an item, to be scored; `others` are fields that are others, or further."""
+    fields: dict[str, Any] = {name: row[name] for name in ("id", "video", "question")}
+    fields |= {"target": rows.target(spec, row), "facets": rows.facets(spec, row)}
+    fields |= {"options": tuple(row.get("options", ()))}
+    fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
+    return Item(**(fields | others))
+
+
+def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
     """Return a row of the benchmark as what an answer is compared with."""
     return Reference(
         row["id"],
@@ -323,9 +375,7 @@ BLOCKED = "[SAFETY_BLOCKED"
 """What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
 
 
-def answered(
-    spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: rows.Timing = rows.UNTIMED
-) -> Prediction:
+def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: Timing = UNTIMED) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one.
 
     `timing` is what is known of the video's times.
@@ -350,11 +400,6 @@ def cut_off(text: object) -> bool:
     return isinstance(text, str) and not aggregation.is_failure(text) and answers.strip_reasoning(text) is None
 
 
-def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceRecord:
-    """Return the record of a references file that the user named; its folder is nobody's business."""
-    return SourceRecord(kind="files", location=path.name, revision=None, fingerprint=f"{spec.id}:{fingerprint}")
-
-
 # --- files for the owners' servers ----------------------------------------------------------------------------------
 
 
@@ -366,6 +411,11 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 def submission_advice(split: str, path: Path, server: str) -> str:
     """Return the advice on a split's submission file; mini questions are ours, and no server knows them."""
     return f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
+
+
+def submission_row(sample: Sample) -> dict[str, Any]:
+    """Return a sample of a benchmark that a file declares, as a line that whoever has the answers can score."""
+    return {"id": sample.id, "prediction": sample.prediction or ""}
 
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json, write_jsonl, write_text, written_aside
+from reelbench.registry.text_tables import spreadsheet_cell
 from reelbench.tasks.prompting import lettered
 
 COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")
@@ -38,8 +40,16 @@ def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
     file = io.StringIO()
     writer: csv.DictWriter[str] = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows(_for_spreadsheets(table))
     return file.getvalue()
+
+
+def _for_spreadsheets(table: Sequence[Row]) -> list[Row]:
+    """Return rows as no spreadsheet runs them; InputError for an id that one would: it is read again as it stands."""
+    for name in (row["id"] for row in table):
+        if spreadsheet_cell(name) != name and not re.fullmatch(r"[\w-]*", name):  # YouTube's may begin with a hyphen
+            raise InputError(f"the id {name!r} is a formula to a spreadsheet; write the table as .json or .jsonl")
+    return [{name: text and spreadsheet_cell(text) for name, text in row.items()} | {"id": row["id"]} for row in table]
 
 
 def write(table: Sequence[Row], path: Path) -> None:
@@ -56,7 +66,8 @@ def write(table: Sequence[Row], path: Path) -> None:
         case ".xlsx" | ".parquet" as suffix:
             import pandas as pd
 
-            frame = pd.DataFrame(table, columns=list(COLUMNS), dtype="string")
+            rows = _for_spreadsheets(table) if suffix == ".xlsx" else table
+            frame = pd.DataFrame(rows, columns=list(COLUMNS), dtype="string")
             with written_aside(path) as aside, aside.open("wb") as file:
                 if suffix == ".xlsx":
                     frame.to_excel(file, index=False, engine="openpyxl")

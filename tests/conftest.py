@@ -1,5 +1,6 @@
 """What every test may count on: a Reelbench home of its own, no network by accident, a tiny model, a real browser."""
 
+import gc
 import json
 import os
 import shutil
@@ -30,6 +31,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 SLOW_KINDS = ("lmms", "browser", "java")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let the collector of garbage pass over what is collected: ten thousand tests and their modules, which stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks

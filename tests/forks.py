@@ -40,6 +40,21 @@ _LATER = ("datasets", "huggingface_hub", "torch", "transformers")
 """They read the environment when they are imported, so a child imports them."""
 
 
+_PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect({address!r})
+    request = {{"argv": [{command!r}, *sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
+    text = json.dumps(request).encode()
+    socket.send_fds(connection, [len(text).to_bytes(4, "big")], [0, 1, 2])
+    connection.sendall(text)
+    connection.recv(8, socket.MSG_WAITALL)
+    status = int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "big", signed=True)
+sys.exit(status if status >= 0 else 128 - status)
+"""
+
+
 class Forks:
     """The server, as its caller sees it."""
 
@@ -79,6 +94,14 @@ class Forks:
                 file.seek(0)
                 texts.append(file.read().decode("utf-8").replace("\r\n", "\n"))
         return subprocess.CompletedProcess(command, status, *texts)
+
+    def program(self, folder: Path) -> Path:
+        """Write a `reelbench` that a shell finds in `folder`: it has what it is told done by a fork."""
+        path = folder / "reelbench"
+        command = str(Path(sys.executable).with_name("reelbench"))
+        path.write_text(_PROGRAM.format(python=sys.executable, address=self._address, command=command))
+        path.chmod(0o755)
+        return path
 
     def close(self) -> None:
         """End the server."""
@@ -120,7 +143,7 @@ def serve(address: str) -> None:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             break
-    head, fds, _, _ = socket.recv_fds(connection, 4, 2)
+    head, fds, _, _ = socket.recv_fds(connection, 4, 3)
     request = json.loads(connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
     pid = os.fork()
     if pid:
@@ -160,8 +183,9 @@ def _no_network(asked: str) -> None:
 
 def _become(request: dict, fds: list[int]) -> None:
     """Be the command that was asked for; returns never, as its exit is this process's."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    for number, fd in enumerate((null, *fds)):
+    if len(fds) == 2:  # nobody says anything to it
+        fds = [os.open(os.devnull, os.O_RDONLY), *fds]
+    for number, fd in enumerate(fds):
         os.dup2(fd, number)
         os.close(fd)
     os.chdir(request["cwd"])

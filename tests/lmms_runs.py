@@ -63,6 +63,41 @@ def command(monkeypatch, arguments, environ):
         cli_evaluate()
 
 
+def run_here(monkeypatch, *words, status=0):
+    """Run `reelbench`, and lmms-eval where it starts that, in this process -> what it printed, or its one line."""
+    from typer.testing import CliRunner
+
+    from reelbench.registry.errors import ReelbenchError
+    from reelbench.tasks.lmms import process
+    from tests.program import app
+
+    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: command(monkeypatch, args, env))
+    done = CliRunner().invoke(app, [*map(str, words)])
+    if isinstance(done.exception, ReelbenchError):  # as `main` ends it: its own status, and one line
+        assert (done.exception.exit_code, status) == (status, done.exception.exit_code), done.exception
+        return str(done.exception)
+    assert done.exit_code == status, (done.output, done.exception)
+    return done.output
+
+
+def worker_here(monkeypatch):
+    """Have the runs of a sweep share this process, which has imported lmms-eval, as they share a worker's."""
+    import lmms_eval.models  # noqa: F401 - its plugins wrap the same method first, and for good
+    from lmms_eval.api.model import lmms
+
+    from reelbench.tasks.lmms.worker import ModelCache, Worker
+
+    monkeypatch.setattr(lmms, "create_from_arg_string", lmms.__dict__["create_from_arg_string"])  # as it was, later
+    models = ModelCache()
+    models.watch()
+
+    def run(self, arguments, environ=None, *_):
+        command(monkeypatch, arguments, environ or {})
+        self._loads = [models.loads]
+
+    monkeypatch.setattr(Worker, "__call__", run)
+
+
 def small(model, tiny_vlm, tmp_path_factory):
     """A tiny model of its own architecture for an adapter -> model_args, frames, options of `evaluate`."""
     from tests import tiny_models

@@ -1,8 +1,10 @@
 """What `make adapters` says of an adapter is what reached its model, and what the record says of it."""
 
 import json
+import os
 import subprocess
 import sys
+from importlib.metadata import distribution
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,6 +72,18 @@ def test_only_what_was_right_and_is_no_more_ends_with_an_error(tmp_path, monkeyp
     assert page.endswith("after\n")
     assert "| `gemma3` | pictures |" in page
     assert "old" not in page
+
+
+@pytest.mark.parametrize(
+    "patch", sorted((tool.ROOT / "docs" / "upstream" / "patches").iterdir()), ids=lambda file: file.stem
+)
+def test_a_patch_for_upstream_applies(patch):
+    package, seen = ("qwen_vl_utils", "0.0.14") if patch.stem.startswith("qwen_vl_utils") else ("lmms_eval", "0.7.3")
+    installed = distribution(package)
+    if installed.version != seen:
+        pytest.skip(f"{package} {installed.version} is here")
+    command = ["git", "apply", "--check", patch]
+    subprocess.run(command, cwd=installed.locate_file(""), env={**os.environ, "GIT_DIR": "/dev/null"}, check=True)
 
 
 @pytest.mark.lmms

@@ -1,6 +1,9 @@
 """The Python face: what a notebook imports gives the numbers that the command line gives."""
 
+import ast
+import html
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -16,7 +19,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import Corpus
 from tests.scored import benchmarks
-from tests.servers.judge import Answer, JudgeServer
+from tests.servers.judge import Answer, JudgeServer, always
 
 ROOT = Path(__file__).resolve().parent.parent
 PREDICTIONS = {path.stem: path for path in (ROOT / "tests/fixtures/v0_1_0/predictions").iterdir()}
@@ -107,7 +110,8 @@ def test_a_frame_keeps_text_as_text_and_nothing_as_nothing(tmp_path):
 
 def test_a_table_without_texts_says_so_and_names_no_file_of_ours():
     with pytest.raises(
-        InputError, match=r"^predictions: .*nor is it a table: no column of predicted texts.*it has id, q; name"
+        InputError,
+        match=r"^predictions: no column of predicted texts.*it has id, q; name.*nor is it the owners' format",
     ):
         reelbench.score("rextime_mini", [{"id": "mini1", "q": "A"}])
     with pytest.raises(InputError, match="predictions are a int, expected a path, a list of dicts"):
@@ -118,9 +122,10 @@ def test_a_table_without_texts_says_so_and_names_no_file_of_ours():
 
 def test_to_frame_has_a_row_an_item_with_what_was_read_and_scored():
     scored = reelbench.score("rextime_mini", table("rextime"))
-    with pytest.raises(AttributeError, match="no attribute 'to_pandas'; to_frame"):
-        scored.to_pandas()
+    with pytest.raises(AttributeError, match="no attribute 'to_df'; to_frame"):
+        scored.to_df()
     frame = scored.to_frame()
+    pd.testing.assert_frame_equal(scored.to_pandas(), frame)
     rows = reelbench.load("rextime", "mini")
     assert frame["id"].to_list() == rows["id"]
     assert frame["question"].to_list() == rows["question"]
@@ -272,18 +277,26 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     assert compared.metrics["accuracy"].difference == 50
     assert document["metrics"]["accuracy"]["difference"] == 50
     title, _, *lines, why = str(compared).splitlines()
-    assert title.endswith("12 items answered by both")
+    assert title.endswith("12 items answered by both, on 4 videos")
     assert ["accuracy", "50.00", "0.00", "+50.00"] in [line.split()[:4] for line in lines]
     assert why.startswith("no interval for accuracy_at_iou_0.5, accuracy, ")
     assert "<td style='text-align: right'>+50.00</td>" in compared._repr_html_()
     done = subprocess.run([*command[:-1]], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("rextime mini: a = a, b = b; 12 items answered by both")
+    assert done.stdout.startswith("rextime mini: a = a, b = b; 12 items answered by both, on 4 videos")
     assert why in done.stderr
     other = reelbench.score(
         "curve_mini", [{"id": row["id"], "prediction": "x"} for row in locate("curve", "mini").read()]
     )
     with pytest.raises(reelbench.InputError, match=r"rextime mini .* and curve mini .* can't be compared"):
         reelbench.compare(folders[0], other)
+
+
+def test_of_three_results_each_two_are_compared_under_their_names():
+    scored = {name: reelbench.score("rextime_mini", table("rextime"), model=name) for name in ("one", "two", "three")}
+    pairs = reelbench.compare(*scored.values())
+    assert [pair.names for pair in pairs] == [("one", "two"), ("one", "three"), ("two", "three")]
+    assert {pair.metrics["accuracy"].difference for pair in pairs} == {0}
+    assert "a = one, b = three" in repr(pairs[1])
 
 
 def test_results_of_two_judges_are_compared_only_where_asked_to():
@@ -503,13 +516,52 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
     assert len(submission.read_text(encoding="utf-8").splitlines()) == scored.counts.items
 
 
+# --- ask -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_served_model_is_asked_and_scored_as_on_the_command_line():
+    with JudgeServer(always("The answer is (A). [0, 5]")) as server:
+        asked = reelbench.ask("m", "rextime_mini", url=server.url, frames=2, limit=3, concurrency=1)
+        again = reelbench.ask("vllm/m", "rextime_mini", url=server.url, frames="uniform:2", limit=3)
+        calls = server.calls
+    pictures = [part for part in calls[0].body["messages"][-1]["content"] if part["type"] == "image_url"]
+    assert (asked.model, asked.counts.scored, len(pictures)) == ("m", 3, 2)
+    assert calls[0].body["model"] == calls[-1].body["model"] == "m"
+    assert asked.metrics == again.metrics
+    with pytest.raises(TypeError, match="temperatur"):
+        reelbench.ask("m", "rextime_mini", url=server.url, temperatur=0.5)
+    right = re.escape("reelbench.ask('m', 'rextime_mini', url='http://x/v1')")
+    with pytest.raises(TypeError, match=right):
+        reelbench.evaluate("rextime_mini", model="m", base_url="http://x/v1")
+    with pytest.raises(TypeError, match=right):
+        reelbench.ask("rextime_mini", llm="m", llm_url="http://x/v1")
+    with pytest.raises(InputError, match="Groq takes at most 5 pictures"):
+        reelbench.ask("groq/m", "rextime_mini", frames=8)
+
+
+def test_the_benchmarks_and_their_tasks_are_listed():
+    listed = reelbench.benchmarks()
+    assert {"moviecore", "curve", "rextime", "dramaqa_cogme"} <= listed.keys()
+    assert {"rextime", "rextime_mini", "rextime_test"} <= set(listed["rextime"])
+    assert "curve_ja-JP" in listed["curve"]
+
+
+def test_a_result_has_a_page_that_a_notebook_shows(tmp_path):
+    shown = reelbench.score("rextime_mini", table("rextime")).view(tmp_path / "view.html")
+    assert str(shown) == str(tmp_path / "view.html")
+    drawn = shown._repr_html_()
+    assert drawn.startswith("<iframe srcdoc=")
+    assert html.unescape(re.match(r'<iframe srcdoc="([^"]*)" ', drawn)[1]) == shown.path.read_text("utf-8")
+    assert str(tmp_path) not in drawn
+
+
 # --- the module itself ----------------------------------------------------------------------------------------------
 
 
 def test_what_there_is_is_listed_documented_and_light():
     names = {"compare", "evaluate", "load", "open_result", "read_option", "read_span", "results", "score"}
     names |= {"DataUnavailableError", "InputError", "JudgeOptions", "MediaError", "ReelbenchError", "Scored"}
-    assert names <= set(dir(reelbench))
+    assert names | {"ask", "benchmarks"} <= set(dir(reelbench))
     assert {"get", "load", "locate", "specs"} <= set(dir(registry))
     assert all(getattr(reelbench, name).__doc__ for name in names)
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
@@ -524,14 +576,35 @@ def test_the_readers_are_the_judges_own():
     assert reelbench.read_span("From 3 to 12 seconds") == [3, 12]
 
 
+def run_notebook(name, swaps=()):
+    """Run a notebook's cells as Jupyter would, each in the names of those before it -> the names, the last results."""
+    notebook = json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    scope, results = {}, []
+    for number, cell in enumerate(cell for cell in notebook["cells"] if cell["cell_type"] == "code"):
+        text = "".join(cell["source"])
+        for old, new in swaps:
+            text = text.replace(old, new)
+        *statements, last = ast.parse(text, f"cell {number}").body
+        ends = isinstance(last, ast.Expr)
+        exec(compile(ast.Module([*statements, *([] if ends else [last])], []), f"cell {number}", "exec"), scope)  # noqa: S102
+        results += [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)] if ends else []  # noqa: S307
+    return scope, results
+
+
+def test_the_first_hour_s_notebook_runs_as_it_stands_and_draws(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with JudgeServer(always("The answer is (A). [0, 5]")) as server:
+        scope, results = run_notebook("first_hour.ipynb", [("http://localhost:8000/v1", server.url)])
+    drawn = [result._repr_html_() for result in results if hasattr(result, "_repr_html_")]
+    assert sum("<iframe" in shown for shown in drawn) == 1
+    assert sum("<table>" in shown for shown in drawn) >= 3
+    assert scope["asked"].counts.scored == 12
+    assert (tmp_path / "out" / "result.json").is_file()
+
+
 def test_the_notebook_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    notebook = json.loads((ROOT / "docs" / "predictions.ipynb").read_text(encoding="utf-8"))
-    assert notebook["nbformat"] == 4
-    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert len(cells) >= 6
-    scope = {}
-    for number, cell in enumerate(cells):
-        exec(compile(cell, f"cell {number}", "exec"), scope)  # noqa: S102 - our own notebook
+    scope, _ = run_notebook("predictions.ipynb")
     assert scope["scored"].metrics["accuracy"].value == 50
     assert (tmp_path / "result" / "result.json").is_file()

@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.tasks import score as scoring_runs
-from reelbench.tasks.lmms import process
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples, texts
 from tests.program import app
@@ -133,22 +132,16 @@ def test_samples_are_all_kept_however_they_are_asked_for(server, monkeypatch, tm
 
 
 def test_run_and_a_bare_lmms_eval_leave_the_same(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: lmms_runs.command(monkeypatch, args, env))
     words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--limit", "2", "--log_samples"]
     server.script(lambda call: Answer(f'{{"span": [0, {call.number % 3}], "answer": "{"ABC"[call.number % 3]}"}}'))
-    done = CliRunner().invoke(
-        app,
-        ["run", "--candidates", "sample:3,t=0.7", "--", *words, "--output_path", str(tmp_path / "run")],
-        catch_exceptions=False,
-    )
-    assert done.exit_code == 0
+    asked_for = ("--candidates", "sample:3,t=0.7")
+    lmms_runs.run_here(monkeypatch, "run", *asked_for, "--", *words, "--output_path", tmp_path / "run")
     lmms_runs.command(
         monkeypatch,
         [*words, "--output_path", tmp_path / "bare"],
         {"REELBENCH_CANDIDATES": "sample:3,t=0.7"},
     )
-    done = CliRunner().invoke(app, ["score", "--run", str(tmp_path / "bare")], catch_exceptions=False)
-    assert done.exit_code == 0
+    lmms_runs.run_here(monkeypatch, "score", "--run", tmp_path / "bare")
     of_run, of_bare = (next((tmp_path / way).rglob("samples.jsonl")) for way in ("run", "bare"))
     assert of_run.read_text() == of_bare.read_text()
     assert [len(json.loads(line)["candidates"]) for line in of_run.read_text().splitlines()] == [3, 3]

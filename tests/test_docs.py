@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import reelbench
+from reelbench.cli.families import MOVED
 from reelbench.registry import discovery, settings
 from tests import rooms
 from tests.rooms import PACKAGE, ROOT
@@ -23,7 +24,10 @@ WRITTEN = [
     *sorted((PACKAGE / "tasks").glob("*/README.md")),
 ]
 CALL = re.compile(r"\breelbench ((?:[a-z][a-z-]*(?: |\b))+)([^`\n#]*)")
-OPTIONS = {words: {name for parameter in command.params for name in parameter.opts} for words, command in commands()}
+OPTIONS = {
+    words: {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    for words, command in commands()
+}
 
 
 def test_what_make_docs_writes_is_there_as_it_stands():
@@ -33,9 +37,9 @@ def test_what_make_docs_writes_is_there_as_it_stands():
 
 
 def test_every_command_and_setting_is_listed():
-    page, readme = commands_page(), (ROOT / "README.md").read_text("utf-8")
+    page, listed = commands_page(), (ROOT / "docs" / "settings.md").read_text("utf-8")
     assert all(f"## reelbench {words}" in page for words in OPTIONS)
-    assert all(f"`{setting.name}`" in readme for setting in settings.ALL)
+    assert all(f"`{setting.name}`" in listed for setting in settings.ALL)
 
 
 def test_the_readme_s_table_has_a_row_for_each_benchmark_that_list_shows():
@@ -87,7 +91,8 @@ def test_every_command_and_option_that_is_named_exists(path):
     for call in ("".join(parts) for parts in calls):
         for words, rest in CALL.findall(call):
             named = words.split()
-            known = [" ".join(named[:length]) for length in (2, 1) if " ".join(named[:length]) in OPTIONS]
+            known = [MOVED.get(" ".join(named[:length]), " ".join(named[:length])) for length in (2, 1)]
+            known = [words for words in known if words in OPTIONS]
             assert known, f"{path.name}: `reelbench {words.strip()}` is not a command"
             ours = f" {rest}".split(" -- ", maxsplit=1)[0]
             for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", ours):
@@ -143,13 +148,13 @@ def test_no_variable_is_named_but_where_it_is_declared():
 
 def test_settings_are_listed_with_their_values_but_never_a_key(reelbench):
     env = {"REELBENCH_JUDGE": " some-model ", "REELBENCH_JUDGE_API_KEY": "sk-secret", "REELBENCH_DATA_REXTIME": "/data"}
-    done = reelbench("settings", "--json", env=env)
+    done = reelbench("doctor", "settings", "--json", env=env)
     listed = json.loads(done.stdout)
     assert listed["REELBENCH_JUDGE"]["value"] == "some-model"
     assert listed["REELBENCH_JUDGE_API_KEY"] == {**listed["REELBENCH_JUDGE_API_KEY"], "set": True, "value": None}
     assert listed["REELBENCH_DATA_REXTIME"]["value"] == "/data"
     assert listed["REELBENCH_FRAMES_CAP_GB"]["value"] == listed["REELBENCH_FRAMES_CAP_GB"]["default"] == "20"
-    plain = reelbench("settings", env=env).stdout
+    plain = reelbench("doctor", "settings", env=env).stdout
     assert "= some-model" in plain
     assert "sk-secret" not in done.stdout + plain
 
@@ -160,10 +165,36 @@ def test_the_list_of_commands_says_what_each_option_means():
     assert "……" not in page
     assert "..…" not in page
     for words, command in commands():
-        title = next(title for title in sections if f"{title} ".startswith(f"reelbench {words} "))
+        title = next(title for title in sections if re.fullmatch(rf"reelbench {words}( [^a-z].*)?", title))
         shared = re.findall(r"^- \[(\w+)\]\(#(shared-options-\w+)\)", sections[title], re.MULTILINE)
         explained = sections[title] + "".join(sections[f"Shared options: {name}"] for name, _ in shared)
         for parameter in command.params:
             if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:
                 name = re.escape(max(parameter.opts, key=len))
                 assert re.search(rf"^- `(-\w, )?{name}[ `][^:]*: \S", explained, re.MULTILINE), (words, name)
+
+
+def test_every_message_that_is_explained_is_said_by_the_code():
+    said = "".join(
+        path.read_text(encoding="utf-8") for room in (*rooms.ROOMS, PACKAGE.name) for path in rooms.modules(room)
+    )
+    said = re.sub(r'"\s*\n\s*f?"', "", said)
+    listed = re.findall(r"^\| `([^`\n]+)` \|", (ROOT / "docs" / "messages.md").read_text("utf-8"), re.MULTILINE)
+    pieces = [piece for message in listed for piece in re.split(r"…|\d+", message)]
+    assert len(listed) > 20
+    assert [piece for piece in pieces if piece.strip(" ;:,()") and piece.strip() not in said] == []
+
+
+def test_each_mechanism_of_the_table_of_trust_is_where_it_says():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[-2] for line in text.partition("## What we promise")[0].splitlines() if line[:2] == "| "]
+    assert len(rows) > 9
+    for mechanism in rows[1:]:
+        named = re.findall(r"`([\w./]+)`", mechanism)
+        code = "".join((ROOT / name).read_text(encoding="utf-8") for name in named if name.endswith(".py"))
+        for name in named:
+            assert (
+                name.endswith(".py")
+                or name.startswith(("reelbench ", "."))
+                or re.search(rf"^(?:def|class) {name}\b", code, re.MULTILINE)
+            ), name

@@ -12,12 +12,15 @@ FOLDERS = (PACKAGE.name, *ROOMS, "tools", "perf")
 MOST_LINES, MOST_PARAMETERS = 80, 8
 PLACES = {"self", "cls"}
 
-MODULES = {file: ast.parse(file.read_text(encoding="utf-8")) for folder in FOLDERS for file in modules(folder)}
+
+@cache
+def tree(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def functions(folder):
     for file in modules(folder):
-        for node in ast.walk(MODULES[file]):
+        for node in ast.walk(tree(file)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield file, node
 
@@ -29,7 +32,7 @@ def parameters(function):
 
 @cache
 def groups(file):
-    calls = [node for node in ast.walk(MODULES[file]) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
     return {ast.unparse(call.args[1]) for call in calls if ast.unparse(call.func) == "takes" and len(call.args) > 1}
 
 

@@ -54,8 +54,11 @@ def test_it_lists_scores_and_compares(bench, tmp_path):
     for name in ("first", "second"):
         words = ("score", "rextime_mini", "--predictions", PREDICTIONS, "--model", name, "--output", tmp_path / name)
         worked(bench(*words))
-    compared = json.loads(worked(bench("compare", tmp_path / "first", tmp_path / "second", "--json")).stdout)
-    assert compared
+    pair = (tmp_path / "first", tmp_path / "second")
+    assert json.loads(worked(bench("compare", *pair, "--json")).stdout)
+    in_store = bench("compare", *pair, "--store", tmp_path, "--json")
+    assert in_store.returncode == 2
+    assert "--store: this is a part of Reelbench's board, which is not installed" in in_store.stderr
 
 
 def test_it_asks_a_server(bench, tmp_path):
@@ -98,4 +101,5 @@ def test_what_is_not_there_is_said_in_one_line(words, house, bench):
 
 def test_python_says_so_too(bench):
     code = "import reelbench\ntry:\n    reelbench.results('.')\nexcept reelbench.InputError as error:\n    print(error)"
-    assert "Reelbench's board is not installed" in worked(bench(how=("-c", code))).stdout
+    said = worked(bench(how=("-c", code))).stdout
+    assert "reelbench.results: this is a part of Reelbench's board, which is not installed here" in said

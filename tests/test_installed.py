@@ -18,6 +18,7 @@ from tests.servers.judge import JudgeServer
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = [sys.executable, "-m", "uv"]
+PYTHON = os.environ.get("REELBENCH_PYTHON", sys.executable)  # of the empty environment
 INSTALL = "pip install '.[lmms-eval]'"
 OURS = ("REELBENCH_", "HF_", "OPENAI_", "PYTHON", "VIRTUAL_ENV", "FORCE_", "TOKENIZERS_")  # what a stranger hasn't set
 SMALL = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544 --gen_kwargs max_new_tokens=4"
@@ -34,22 +35,19 @@ class Run:
 
 # Models, servers and data that are not here; a command of README that this table lacks fails the test.
 COMMANDS = {
-    INSTALL: Run({INSTALL: "{uv} pip install --quiet --python {python} '{wheel}{extra}'"}),
-    "lmms-eval --tasks moviecore_mini --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct": Run(
-        {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL} --limit 2 --output_path qwen"},
-        leaves="qwen/**/*_results.json",
+    "pip install .": Run({"pip install .": "{uv} pip install --quiet --python {python} '{wheel}'"}),
+    INSTALL: Run({INSTALL: "{uv} pip install --quiet --python {python} '{wheel}[lmms-eval]'"}, needs_lmms_eval=True),
+    "reelbench eval rextime_mini --model my-model --base-url http://localhost:8000/v1 --frames 16 --output out": Run(
+        {"http://localhost:8000/v1": "{server}"}, leaves="out/rextime_mini/result.json"
+    ),
+    "reelbench view out/rextime_mini --out page": Run(leaves="page/index.html"),
+    "reelbench compare out/rextime_mini OTHER/rextime_mini": Run({"OTHER": "out"}),
+    "reelbench eval rextime_mini --model Qwen/Qwen2.5-VL-7B-Instruct --frames 32 --output out/qwen": Run(
+        {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}} --limit 2 --max-tokens 4 --model-args {SMALL.partition(' ')[0]}"},
+        leaves="out/qwen/*/reelbench/rextime_mini/result.json",
         needs_lmms_eval=True,
     ),
-    "lmms-eval --tasks moviecore_mini --model openai --model_args model=NAME,base_url=http://localhost:8000/v1": Run(
-        {"http://localhost:8000/v1": "{server} --limit 2 --output_path openai"},
-        leaves="openai/**/*_results.json",
-        needs_lmms_eval=True,
-    ),
-    # Whoever runs this test has just run the one, and CI the other.
-    "make demo": Run({"make demo": "make --dry-run --directory {root} demo"}),
-    "make test": Run({"make test": "make --dry-run --directory {root} test"}),
-    "reelbench data fetch moviecore --media": Run(),
-    "reelbench run --frames uniform:32 -- --tasks moviecore,rextime --model qwen2_5_vl --model_args pretrained=…": Run(
+    "reelbench run --frames 32 -- --tasks moviecore,rextime --model qwen2_5_vl --model_args pretrained=…": Run(
         {
             "moviecore,rextime": "moviecore_mini,rextime_mini",
             "pretrained=…": f"pretrained={{vlm}},{SMALL} --limit 2 --output_path OUTPUT_PATH",
@@ -57,29 +55,22 @@ COMMANDS = {
         leaves="OUTPUT_PATH/**/rextime_mini/result.json",
         needs_lmms_eval=True,
     ),
-    "reelbench new kitchen --from rows.jsonl --media videos": Run(leaves="kitchen/benchmark.yaml"),
-    "reelbench check kitchen": Run(),
-    "REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks kitchen --model …": Run(
-        {"--model …": f"--model qwen2_5_vl --model_args pretrained={{vlm}},{SMALL} --limit 1 --output_path own"},
-        leaves="own/**/*_results.json",
+    "lmms-eval --tasks moviecore_mini --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct": Run(
+        {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL} --limit 2 --output_path qwen"},
+        leaves="qwen/**/*_results.json",
         needs_lmms_eval=True,
     ),
-    "reelbench score rextime --predictions submission.jsonl --references rextime_val.jsonl": Run(
-        {"--references": "--model org/model --output RUN_DIR --references"}, leaves="RUN_DIR/result.json"
-    ),
+    "reelbench data fetch moviecore --media": Run(),
     "reelbench score moviecore --predictions predictions.json --judge gpt-6-luna": Run(
         {"--judge": "--output judged --judge-url {server} --judge"}, leaves="judged/result.json"
     ),
-    "reelbench score --run OUTPUT_PATH --judge gemini-3.5-flash-lite --judge-url https://…": Run(
-        {"https://…": "{server}"}, needs_lmms_eval=True
+    "reelbench new kitchen --from rows.jsonl --media videos": Run(leaves="kitchen/benchmark.yaml"),
+    "reelbench check kitchen": Run(),
+    "reelbench eval kitchen --model my-model --base-url http://localhost:8000/v1": Run(
+        {"http://localhost:8000/v1": "{server}"}
     ),
-    "reelbench view RUN_DIR --out PAGE": Run(leaves="PAGE/index.html"),
-    "reelbench leaderboard add RUN_DIR --store STORE": Run(leaves="STORE/**/check.json"),
-    "reelbench leaderboard build --store STORE --out SITE": Run(leaves="SITE/index.html"),
-    "reelbench cards render moviecore --out DIR": Run(leaves="DIR/README.md"),
-    "reelbench leaderboard export STORE --format eval-results --out DIR": Run(),
-    "reelbench profile moviecore rextime": Run({"rextime": "rextime_mini"}),
-    "reelbench review page moviecore --sample 30": Run(),
+    "reelbench leaderboard add out/rextime_mini --store results": Run(leaves="results/**/check.json"),
+    "reelbench leaderboard build --store results --out site": Run(leaves="site/index.html"),
 }
 
 
@@ -95,19 +86,17 @@ def test_every_command_of_the_readme_is_in_the_table_and_no_other():
         assert all(old in command for old in run.swaps), command
 
 
-@pytest.fixture
-def environment(tmp_path):
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
     """An empty environment with nothing but a Python; it is deleted afterwards, as it may hold gigabytes."""
-    path = tmp_path / "environment"
-    subprocess.run([*UV, "venv", "--quiet", "--python", sys.executable, path], check=True)
+    path = tmp_path_factory.mktemp("stranger") / "environment"
+    subprocess.run([*UV, "venv", "--quiet", "--python", PYTHON, path], check=True)
     yield path
     shutil.rmtree(path)
 
 
 def predictions(folder):
     """Write what README's `score` commands read: the owners' formats, for a few questions."""
-    truth = {"qid": "a", "query": "what?", "duration": 10, "vid": "v", "relevant_windows": [[0, 5]], "ans": "A"}
-    (folder / "rextime_val.jsonl").write_text(json.dumps(truth) + "\n", encoding="utf-8")
     rows = [
         {"qid": n, "clip": f"{n}.mp4", "q": f"what is in {n}?", "choices": ["salt", "sugar"], "gold": "salt"}
         for n in (1, 2)
@@ -116,16 +105,15 @@ def predictions(folder):
     (folder / "videos").mkdir()
     for row in rows:
         (folder / "videos" / row["clip"]).write_bytes(clip(folder, row["clip"].removesuffix(".mp4")))
-    answer = {"qid": "a", "pred_relevant_windows": [[0, 5]], "ans": "A"}
-    (folder / "submission.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
     questions = json.loads(MOVIECORE)
     said = {key: {"video": row["video"], "question": row["question"], "pred": "x"} for key, row in questions.items()}
     (folder / "predictions.json").write_text(json.dumps(said), encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["", "[lmms-eval]"], ids=["core", "lmms-eval"])
-def test_the_readme_s_commands_in_an_empty_environment(extra, built, environment, tmp_path, request):
+@pytest.mark.parametrize("with_lmms_eval", [False, True], ids=["core", "lmms-eval"])
+def test_the_readme_s_commands_in_an_empty_environment(with_lmms_eval, built, environment, tmp_path, request):
+    """First what the core does; then, in the same environment, lmms-eval's stack and what needs it."""
     here = tmp_path / "here"
     here.mkdir()
     predictions(here)
@@ -144,24 +132,23 @@ def test_the_readme_s_commands_in_an_empty_environment(extra, built, environment
             "uv": " ".join(UV),
             "python": environment / "bin" / "python",
             "wheel": wheel,
-            "extra": extra,
-            "vlm": request.getfixturevalue("tiny_vlm") if extra else None,
+            "vlm": request.getfixturevalue("tiny_vlm") if with_lmms_eval else None,
             "server": server.url,
             "root": ROOT,
         }
         for command, run in COMMANDS.items():
+            if run.needs_lmms_eval != with_lmms_eval:
+                continue
             text = command
             for old, new in run.swaps.items():
                 text = text.replace(old, new.format(**places))
-            if run.needs_lmms_eval and not extra:
-                if command.startswith("reelbench run"):
-                    done = in_shell(text, here, env)
-                    assert (done.returncode, "pip install '.[lmms-eval]'" in done.stderr) == (2, True), done
-                continue
             done = in_shell(text, here, env)
             assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
             # lmms-eval exits with 0 when it has failed.
             assert not run.leaves or list(here.glob(run.leaves)), f"{text}\n{done.stderr[-4000:]}"
+        if not with_lmms_eval:
+            done = in_shell("reelbench run -- --tasks rextime_mini --model qwen2_5_vl", here, env)
+            assert (done.returncode, INSTALL in done.stderr) == (2, True), done
 
 
 def in_shell(command, folder, env):
@@ -185,6 +172,6 @@ def test_the_sdist_can_be_tested(built, tmp_path):
     # A room at the top is packed where the link to it stands: as a sub-package.
     there = [folder.joinpath(name).is_file() or folder.joinpath("reelbench", name).is_file() for name in files]
     assert [name for name, found in zip(files, there, strict=True) if not found] == []
-    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "--assert=plain"]
     done = subprocess.run(collect, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from reelbench import registry
+from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.lmms
@@ -110,7 +111,7 @@ def test_a_key_alone_asks_nobody(evaluate, monkeypatch):
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.slow
-def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench):
+def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench, monkeypatch):
     environ = os.environ | {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     arguments = [
         "--tasks", "moviecore_mini,rextime_mini", "--model", "reelbench_baseline", "--model_args", "kind=random,seed=3",
@@ -125,11 +126,9 @@ def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
         assert len(server.calls) == 60  # shared between the processes, nothing asked twice
-        one = reelbench(
-            "run", "--judge", "j", "--judge-url", server.url, "--", *arguments, tmp_path / "one",
-            env={"REELBENCH_JUDGE_API_KEY": KEY}, timeout=1800,
-        )  # fmt: skip
-        assert one.returncode == 0, one.stderr[-3000:]
+        monkeypatch.setenv("REELBENCH_JUDGE_API_KEY", KEY)
+        judge = ("--judge", "j", "--judge-url", server.url)
+        lmms_runs.run_here(monkeypatch, "run", *judge, "--", *arguments, tmp_path / "one")
         assert len(server.calls) == 60  # the batch afterwards finds every reply in the cache
     both = reelbench("score", "--run", tmp_path / "two", "--output", tmp_path / "scored")
     assert both.returncode == 0, both.stderr

@@ -13,6 +13,7 @@ import av
 import pytest
 
 from reelbench import registry
+from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.lmms
@@ -41,6 +42,15 @@ def lmms_eval(*arguments, env=None, cwd=None):
     )
 
 
+def plant(folder, *names):
+    """Write YAML that names code, which leaves a file where it is run, as a stranger's working folder may have it."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("doc_to_text: !function planted.text\n")
+        path.with_name("planted.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()\ntext = str\n")
+
+
 def logged(output):
     (path,) = output.rglob("*_results.json")
     return json.loads(path.read_text(encoding="utf-8"))
@@ -50,12 +60,16 @@ class TestTheCommand:
     def test_a_real_vlm_decodes_real_clips_and_every_metric_ends_as_it_should(self, tiny_vlm, tmp_path):
         out = tmp_path / "out put"
         small = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
+        tasks = "moviecore_mini,rextime_mini,rextime_test_mini"
+        plant(tmp_path, "_rextime.yaml", "_moviecore.yaml", f"{tasks}/any.yaml")
         done = lmms_eval(
-            "--tasks", "moviecore_mini,rextime_mini,rextime_test_mini",
+            "--tasks", tasks,
             "--model", "qwen2_5_vl", "--model_args", f"pretrained={tiny_vlm},{small}",
             "--gen_kwargs", "max_new_tokens=4", "--log_samples", "--output_path", out,
-            cwd=tmp_path,
+            cwd=tmp_path, env={"HF_TOKEN": "hf-of-the-user"},
         )  # fmt: skip
+        assert not (tmp_path / "ran").exists(), "code of the working folder was run"
+        assert "hf-of-the-user" not in done.stdout + done.stderr
         results = logged(out)["results"]
         assert done.returncode == 0, done.stderr
         submission = results.pop("rextime_test_mini")
@@ -72,26 +86,32 @@ class TestTheCommand:
         assert all(len(line["pred_relevant_windows"][0]) == 2 for line in lines)
 
     def test_run_fails_when_lmms_eval_failed(self, reelbench, tmp_path):
-        # lmms-eval itself exits with 0 for an unknown task.
-        arguments = ("--tasks", "no_such_task", "--model", "dummy", "--output_path", tmp_path)
-        done = reelbench("run", "--", *arguments, timeout=1800)
+        # lmms-eval itself exits with 0 where a model can't be set up.
+        model = ("--model", "reelbench_baseline", "--model_args", "answer=none")
+        done = reelbench("run", "--", "--tasks", "rextime_mini", *model, "--output_path", tmp_path, timeout=1800)
         assert done.returncode == 1
         assert done.stderr.strip().splitlines()[-1].startswith("reelbench: lmms-eval ended without results")
 
-    def test_run_fails_where_every_request_failed_and_says_what_the_server_said(self, reelbench, tmp_path):
+    def test_a_task_that_nobody_has_ends_run_before_lmms_eval_starts(self, reelbench, tmp_path):
+        done = reelbench("run", "--", "--tasks", "no_such_task", "--model", "dummy", "--output_path", tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(
+            "reelbench: --tasks no_such_task: neither Reelbench nor lmms-eval has such a task"
+        )
+
+    def test_run_fails_where_every_request_failed_and_says_what_the_server_said(self, monkeypatch, tmp_path):
         def script(call):
             return Answer("A") if call.path.startswith("/v1/") else Answer(status=404)
 
         with JudgeServer(script) as server:
             url = server.url.removesuffix("/v1")
-            done = reelbench(
-                "run", "--frames", "none", "--", "--tasks", "rextime_mini", "--limit", "2", "--model", "openai",
-                "--model_args", f"model=m,base_url={url},max_retries=1", "--output_path", tmp_path,
-                env={"OPENAI_API_KEY": "x"}, timeout=1800,
+            monkeypatch.setenv("OPENAI_API_KEY", "x")
+            last = lmms_runs.run_here(
+                monkeypatch, "run", "--frames", "none", "--", "--tasks", "rextime_mini", "--limit", "2",
+                "--model", "openai", "--model_args", f"model=m,base_url={url},max_retries=1",
+                "--output_path", tmp_path, status=1,
             )  # fmt: skip
-        assert done.returncode == 1
-        last = done.stderr.strip().splitlines()[-1]
-        assert last.startswith("reelbench: rextime: 2 of 2 answers are missing: the model failed: Error code: 404")
+        assert last.startswith("rextime: 2 of 2 answers are missing: the model failed: Error code: 404")
         assert "scripted 404" in last
         assert last.endswith(f"{url} has no path, and most servers have /v1: add it to base_url")
 
@@ -221,3 +241,18 @@ class TestTheIndex:
         assert {"moviecore", "rextime", "rextime_test"} <= tags["reelbench"]
         assert {"moviecore_mini", "rextime_mini", "rextime_test_mini"} <= tags["reelbench_mini"]
         assert not {name for name in tags["reelbench"] if name.startswith("dramaqa")}
+
+    def test_lmms_eval_s_own_are_listed_once_in_a_process(self, monkeypatch):
+        from lmms_eval import tasks
+
+        first = tasks.TaskManager()
+        read = tasks.utils.load_yaml_config
+
+        def ours_alone(yaml_path=None, *how, **named):
+            assert "/lmms_eval/tasks/" not in str(yaml_path)
+            return read(yaml_path, *how, **named)
+
+        monkeypatch.setattr(tasks.utils, "load_yaml_config", ours_alone)
+        second = tasks.TaskManager()
+        assert second.task_index == first.task_index
+        assert second.task_index["mmmu_val"] is not first.task_index["mmmu_val"]

@@ -2,17 +2,16 @@
 
 import json
 import math
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from reelbench import registry
 from reelbench.leaderboard import store
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms import likelihoods, process
+from reelbench.tasks.lmms import likelihoods
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples
-from tests.program import app
 from tests.servers import vllm
 from tests.servers.judge import Answer, JudgeServer
 
@@ -217,17 +216,8 @@ def test_an_adapter_without_option_scores_says_so(model, server, monkeypatch):
 # --- what is left on disk --------------------------------------------------------------------------------------------
 
 
-def invoke(*words, status=0):
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    if isinstance(done.exception, ReelbenchError):  # as `main` ends it: its own status, and one line
-        assert (done.exception.exit_code, status) == (status, done.exception.exit_code)
-        return str(done.exception)
-    assert done.exit_code == status, done.output
-    return done.output
-
-
 def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: lmms_runs.command(monkeypatch, args, env))
+    invoke = partial(lmms_runs.run_here, monkeypatch)
     words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--log_samples"]
     invoke("run", "--answering", "options:norm=chars", "--", *words, "--output_path", tmp_path / "run")
     lmms_runs.command(monkeypatch, [*words, "--output_path", tmp_path / "bare"], {})
@@ -275,6 +265,7 @@ def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tm
 
 
 def test_a_task_that_writes_its_answers_is_not_answered_by_options(monkeypatch, server):
+    invoke = partial(lmms_runs.run_here, monkeypatch)
     out = invoke("run", "--answering", "options", "--", "--tasks", "rextime_mini", "--model", "openai", status=2)
     assert "rextime_mini: its answers are written" in out
     out = invoke("run", "--candidates", "beam:5", "--", "--tasks", TASK, "--model", "openai", status=2)

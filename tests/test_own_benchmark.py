@@ -92,14 +92,63 @@ def test_a_file_of_questions_goes_all_the_way(kind, made, reelbench, tmp_path):
     assert "Not written yet" in card
 
 
+PAIRS = """\
+id: pairs
+kind: {column: asks, mc: choice, words: exact}
+source: {file: rows.json}
+columns: {id: n, video: film, question: q, options: o, answer: a, clip: [start, end]}
+group: {by: pair, rule: all}
+media: {layouts: ["{video}"]}
+"""
+
+
+def pairs(folder, films):
+    """A benchmark with options or words by row, on parts of videos, of pairs that count together."""
+    shared = {"start": 2, "end": 4, "pair": 1, "film": "shelf0.mp4"}
+    rows = [
+        {**shared, "n": 1, "asks": "mc", "q": "Which?", "o": ["a cup", "a tin"], "a": "a cup"},
+        {**shared, "n": 2, "asks": "words", "q": "Twelve tins", "o": [], "a": "twelve tins."},
+        {**shared, "n": 3, "asks": "mc", "q": "Which?", "o": ["a cup", "a tin"], "a": "a tin", "pair": 2},
+        {
+            **shared,
+            "n": 4,
+            "asks": "words",
+            "q": "Five jars",
+            "o": [],
+            "a": "five jars.",
+            "pair": 2,
+            "film": "shelf1.mp4",
+        },
+    ]
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(PAIRS.replace("{video}", f"{films}/{{video}}"), encoding="utf-8")
+    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    return folder
+
+
 @pytest.mark.lmms
-def test_run_takes_its_folder(made, reelbench, tmp_path):
+def test_run_takes_its_folder_and_lmms_eval_s_table_has_its_groups(made, reelbench, tmp_path):
     """lmms-eval read the folder's YAML by itself, ran to the end, and no result of ours was found."""
-    folder = made("choice")
+    made("choice")
+    folder = pairs(tmp_path / "pairs", "all")
+    (folder / "other.yaml").write_text("doc_to_text: !function planted.text\n", encoding="utf-8")
+    (folder / "planted.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ntext = str\n", encoding="utf-8")
+    environ = {"REELBENCH_MEDIA": str(tmp_path / "clips")}
     words = ("--model", "reelbench_baseline", "--output_path", tmp_path / "out")
-    done = reelbench("run", "--frames", "none", "--json", "--", "--tasks", f"{folder}/", *words, cwd=tmp_path)
+    run = ("run", "--frames", "uniform:2", "--json", "--", "--tasks", f"{folder}/", *words)
+    done = reelbench(*run, cwd=tmp_path, env=environ)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["scored"] == len(FILES["choice"])
+    assert not (tmp_path / "ran").exists(), "code beside a declaration was run"
+    # The floor says A, and of words the question itself: 1, 2 and 4 of the four are right, and the first pair is.
+    metrics = {name: metric["value"] for name, metric in json.loads(done.stdout)["metrics"].items()}
+    assert metrics == {"group_accuracy": 50, "accuracy": 50, "exact_match": 100, "right": 75}
+    (results,) = (tmp_path / "out").rglob("*_results.json")
+    table = json.loads(results.read_text(encoding="utf-8"))["results"]["pairs"]
+    assert {name: table[f"{name},none"] for name in metrics} == metrics
+    known = environ | {"REELBENCH_BENCHMARKS": str(folder)}
+    again = reelbench("score", "--run", results.parent, "--json", cwd=tmp_path, env=known)
+    assert again.returncode == 0, again.stderr
+    assert {name: metric["value"] for name, metric in json.loads(again.stdout)["metrics"].items()} == metrics
 
 
 @pytest.mark.lmms
@@ -109,21 +158,29 @@ def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
     import sys
 
     made("choice")
+    pairs(tmp_path / "pairs", "all")
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "benchmark.yaml").write_text("id: broken\nkind: choice\n", encoding="utf-8")
     command = [
-        *(sys.executable, "-m", "lmms_eval", "--tasks", "shelves,rextime_mini", "--model", "qwen2_5_vl"),
+        *(sys.executable, "-m", "lmms_eval", "--tasks", "shelves,pairs,rextime_mini", "--model", "qwen2_5_vl"),
         *("--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544"),
         *("--gen_kwargs", "max_new_tokens=4", "--limit", "2", "--log_samples", "--output_path", str(tmp_path / "out")),
     ]
     environ = {**os.environ, "REELBENCH_BENCHMARKS": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
+    environ["REELBENCH_MEDIA"] = str(tmp_path / "clips")
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, cwd=tmp_path)
     (results,) = (tmp_path / "out").rglob("*_results.json")
     document = json.loads(results.read_text(encoding="utf-8"))["results"]
     assert document["shelves"]["accuracy,none"] is not None, done.stderr[-2000:]
     assert "rextime_mini" in document
     assert done.stderr.count("is left out") == 1
+    (logged,) = (tmp_path / "out").rglob("*_samples_pairs.jsonl")
+    lines = map(json.loads, logged.read_text(encoding="utf-8").splitlines())
+    found = (value for line in lines for value in line.values() if isinstance(value, dict) and "sample" in value)
+    samples = [value["sample"] for value in found]
+    assert {sample["id"] for sample in samples} == {"1", "2"}
+    assert all(2 <= at <= 4 for sample in samples for at in sample["frame_timestamps"])
 
 
 def test_check_shows_what_is_sent_where_and_what_is_read(made, reelbench, tmp_path):
@@ -135,12 +192,12 @@ def test_check_shows_what_is_sent_where_and_what_is_read(made, reelbench, tmp_pa
     shown = reelbench("check", folder, env=server).stdout
     question = next(value for key, value in FILES["choice"][0].items() if key in ("question", "q"))
     assert f"  | Look!\\x1b[2J {question}" in shown
-    assert "sent to https://***@models.example.org/v1," in shown
+    assert "`ask` sends it to https://***@models.example.org/v1, or" in shown
     assert all(
         name in shown for name in ("benchmark.yaml", "ask.txt", "rows.jsonl", f"in {tmp_path / 'clips' / 'all'}")
     )
     told = json.loads(reelbench("check", folder, "--json").stdout)
-    assert told["prompt"].startswith("Look!\x1b[2J ")
+    assert [asked["prompt"][:10] for asked in told["prompts"]] == ["Look!\x1b[2J "]
     assert {Path(video).name for video in told["videos"]} == {"shelf0.mp4", "shelf1.mp4"}
 
 
@@ -180,3 +237,25 @@ def test_no_words_of_a_folder_act_on_the_terminal_that_shows_them(made, reelbenc
         assert done.returncode == 0, done.stderr
         assert "pwn" in done.stdout or words[0] == "check"
         assert not set("\x1b\a\u202e") & set(done.stdout + done.stderr)
+
+
+def test_check_shows_a_question_of_each_prompt_and_the_subtitles_beside_the_videos(made, reelbench, tmp_path):
+    folder = made("choice")
+    text = (folder / "benchmark.yaml").read_text(encoding="utf-8").replace("languages: [en]", "languages: [en, de]")
+    text = text.replace("columns:  # ours: theirs\n", "prompt: ask.json\ncolumns:\n  language: tongue\n")
+    (folder / "benchmark.yaml").write_text(text, encoding="utf-8")
+    lines = [json.loads(line) for line in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    tongues = ["en", "de", *["fr"] * len(lines)]  # of which the last has no prompt of its own
+    lines = [line | {"tongue": tongue} for line, tongue in zip(lines, tongues, strict=False)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    asked = {"en": "In English: {question}", "de": "Auf Deutsch: {question}", "xx": "Nobody's: {question}"}
+    (folder / "ask.json").write_text(json.dumps(asked), encoding="utf-8")
+    said = tmp_path / "clips" / "all" / "shelf0.srt"
+    said.write_text("1\n00:00:00,000 --> 00:00:01,000\nHm.\n", encoding="utf-8")
+    shown = reelbench("check", folder).stdout
+    words = [line.partition(":")[0] for line in shown.splitlines() if line.startswith("  | ")]
+    assert words == ["  | In English", "  | Auf Deutsch"]
+    assert "a question as it is sent, for the first row in de that is asked otherwise:" in shown
+    told = json.loads(reelbench("check", folder, "--json").stdout)
+    assert [one["language"] for one in told["prompts"]] == ["en", "de"]
+    assert {Path(video).name for video in told["videos"]} == {"shelf0.mp4", "shelf1.mp4", "shelf0.srt"}

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from reelbench import registry
+from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = [pytest.mark.lmms, pytest.mark.slow]
@@ -96,8 +97,7 @@ def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench
     model = ["--model", "openai", "--model_args", f"model=m,base_url={server.url},num_concurrent=4"]
     run = [*model, "--tasks", ",".join(TASKS)]
 
-    done = reelbench("run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run", timeout=1800)
-    assert done.returncode == 0, done.stderr
+    lmms_runs.run_here(monkeypatch, "run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run")
     by_run = scored(tmp_path / "run")
     assert set(by_run) == set(TASKS)
 

@@ -1,5 +1,7 @@
 """The recipes of docs/recipes do what they say: each page's files are written and its shell blocks run, in order.
 
+A page is one terminal: what a block exports is set in those after it, and nothing is set that no block exports. What a
+block of `text` shows behind a command is what the command printed; `…` stands for what differs or is left out.
 A page whose first line says *not run* is held to the commands and options that there are (test_docs.py), no more.
 """
 
@@ -16,17 +18,19 @@ from pathlib import Path
 import pytest
 
 from tests.servers import ranker, roles
-from tests.servers.batches import BatchServer
+from tests.servers.batches import BatchServer, answered
 from tests.servers.diagnosis import Models
 from tests.servers.hub import HubServer
 from tests.servers.judge import Answer, Call, JudgeServer, always
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs" / "recipes").glob("*.md"))
+MORE = r"(?:.*\n)*?"  # a line that is `…` alone
 NOT_RUN = "*Not run*"
 PIECE = re.compile(r"^```(\S*)\n(.*?)^```$|`([^`\n]+\.\w+)`", re.DOTALL | re.MULTILINE)
 SMALL = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544 --gen_kwargs max_new_tokens=4 --limit 2"
 PLAYED = " ".join(f"--llm {role}={role}" for role in (*roles.DISCUSSION, "judge"))
+SERVER = {"http://localhost:8000/v1": "{server}"}  # the one that is not here on any page
 TAKEN = '{"span": [0, 5], "answer": "A"}'
 
 
@@ -70,8 +74,7 @@ RECIPES = {
         ("out/hf/**/result.json", "out/served/**/result.json", "out/openai/**/result.json", "out/function/result.json"),
         swaps={
             "Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL}",
-            "base_url=http://localhost:8000/v1": "base_url={server},api_key=none --limit 2",
-            "http://localhost:8000/v1": "{server}",
+            "base_url=http://localhost:8000/v1": "base_url={server} --limit 2",
         },
         marks=(pytest.mark.lmms,),
     ),
@@ -94,18 +97,16 @@ RECIPES = {
     "open_judge": Recipe(
         ("official/result.json", "open/**/result.json"),
         script=always("2"),
-        swaps={"http://localhost:8000/v1": "{server}"},
     ),
-    "papers": Recipe(("run/result.json", "results/**/check.json"), script=always('{"score": 3}')),
-    "leaderboard": Recipe(("site/index.html", "results/**/check.json"), swaps={"http://localhost:8000/v1": "{server}"}),
+    "papers": Recipe(
+        ("run/result.json", "results/**/check.json"),
+        script=always('{"score": 3}'),
+        swaps={"export OPENAI_API_KEY=…": "export OPENAI_BASE_URL={server}"},
+    ),
+    "leaderboard": Recipe(("site/index.html", "results/**/check.json")),
     "add_benchmark": Recipe(
         ("card/README.md", "page/*.html", "store/**/check.json", "out/hall/result.json"),
         script=lambda call: Answer('{"score": 4}' if "<answer" in call.user else "B"),
-        swaps={
-            "http://localhost:8000/v1": "{server}",
-            # The page's videos are nobody's, which is what `check` says.
-            "reelbench check kitchen": "reelbench check kitchen || test $? = 2",
-        },
     ),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),
@@ -139,6 +140,7 @@ RECIPES = {
         ("out/rextime_mini/reelbench/**/result.json", "out/moviecore_mini/reelbench/**/result.json"),
         script=fails_once,
         swaps={
+            "export OPENAI_API_KEY=…": "export OPENAI_BASE_URL={server}",
             "postgresql://reelbench@db.example.org/reelbench": "{database}",
             "rextime moviecore": "rextime_mini moviecore_mini",
             "uniform:32": "uniform:4",
@@ -158,7 +160,6 @@ RECIPES = {
     "ways_of_asking": Recipe(
         ("blind/**/result.json", "seeing/**/result.json", "chosen/result.json"),
         script=ranks_or_answers,
-        swaps={"http://localhost:8000/v1": "{server}"},
     ),
 }
 
@@ -177,14 +178,16 @@ def test_every_recipe_is_in_the_table_or_says_that_it_is_not_run():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()])
-def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
+def test_a_recipe_runs_as_it_stands(name, tmp_path, request, forks):
     recipe = RECIPES[name]
-    here = tmp_path / "here"
+    here, programs = tmp_path / "here", tmp_path / "programs"
     here.mkdir()
+    programs.mkdir()
+    forks.program(programs)
     with ExitStack() as stack:
         server = stack.enter_context(JudgeServer(recipe.script))
         batches = stack.enter_context(BatchServer())
-        batches.on_create = lambda: batches.finish("completed")
+        batches.on_create = lambda: batches.finish("completed", lambda _, line: answered(line, "2"))
         hub = stack.enter_context(HubServer())
         places = {"server": server.url, "batches": batches.url, "root": ROOT}
         if any("{vlm}" in new for new in recipe.swaps.values()):
@@ -197,29 +200,40 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
             **hub.env(tmp_path / "hf"),
             "HF_HUB_OFFLINE": "0",
             "HF_TOKEN": "hf_owner",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "OPENAI_BASE_URL": server.url,
-            "OPENAI_API_KEY": "x",
+            "PATH": f"{programs}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
-        for command in pieces(name, here, lambda text: swapped(text, recipe.swaps, places)):
-            run(command, here, env)
+        for name_of_ours in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+            env.pop(name_of_ours, None)
+        printed = ""
+        for language, text in pieces(name, here, lambda text: swapped(text, {**recipe.swaps, **SERVER}, places)):
+            if language == "bash":
+                printed = run(text, here, env)
+            else:
+                lines = text.replace("localhost:8000", server.url[7:-3]).splitlines(keepends=True)
+                shown = "".join(MORE if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines)
+                assert re.search(shown, printed), f"{name}: is not what was printed:\n{text}\nbut:\n{printed}"
         recipe.holds(server)
     assert [pattern for pattern in recipe.leaves if not list(here.glob(pattern))] == []
 
 
 def pieces(name: str, folder: Path, swap: Callable[[str], str]):
-    """Yield a page's shell blocks; any other block is first written to the file that was last named before it."""
-    named = None
+    """Yield a page's shell blocks and what they show; any other is first written to the file last named before it."""
+    named, last = None, ""
     for language, text, mentioned in PIECE.findall((ROOT / "docs" / "recipes" / f"{name}.md").read_text("utf-8")):
         if mentioned:
             named = mentioned
-        elif language == "bash":
-            yield swap(text)
-        elif language != "text":  # that is shown, and not run
+            continue
+        if language == "bash":
+            yield language, swap(text)
+        elif language == "text":
+            assert last == "bash", f"{name}: a block of text that no command stands before"
+            yield language, text
+        else:
             assert language in ("json", "python", "sh", "yaml"), f"{name}: a block of {language or 'nothing'}"
             assert named, f"{name}: a block that no file is named for"
             (folder / named).write_text(swap(text) if language == "sh" else text, encoding="utf-8")
             named = None
+        last = language
 
 
 def swapped(command: str, swaps: dict[str, str], places: dict[str, object]) -> str:
@@ -228,14 +242,18 @@ def swapped(command: str, swaps: dict[str, str], places: dict[str, object]) -> s
     return command
 
 
-def run(command: str, folder: Path, env: dict[str, str]) -> None:
+def run(command: str, folder: Path, env: dict[str, str]) -> str:
+    """Run a block where the one before it left its variables, and return what it printed."""
+    kept = folder.parent / "exported"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
+        ["bash", "-euo", "pipefail", "-c", f"[ ! -f {kept} ] || . {kept}\n{command}\nexport -p > {kept}"],
         cwd=folder,
         env=env,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         encoding="utf-8",
         timeout=900,
         check=False,
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"{command}\n{done.stdout[-6000:]}"
+    return re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)

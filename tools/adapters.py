@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
@@ -373,8 +372,8 @@ def table(seen: dict[str, Any]) -> str:
 
     versions = ", ".join(f"{name} {number}" for name, number in seen["versions"].items())
     lines = [
-        f"Seen with {versions}; 3 frames a second of clips of about 5 s. *native*: the adapter samples.\n",
-        f"| adapter | is shown | arguments added for a clip | {' | '.join(WAYS)} |",
+        f"Seen with {versions}; 3 frames per second of clips of about 5 s. *native*: the adapter selects the frames.\n",
+        f"| adapter | gets | arguments added for a clip | {' | '.join(WAYS)} |",
         f"|---|---|---|{'---|' * len(WAYS)}",
     ]
     for name in dict.fromkeys([*ARGUMENTS, *(name for names in NOT_RUN for name in names.split(", "))]):
@@ -491,23 +490,8 @@ def checkpoint(adapter: str, models: Path | None, work: Path) -> Path | None:
     return FAMILIES[adapter](work / "models" / adapter)
 
 
-def list_tasks_once() -> None:
-    """Have lmms-eval read the list of its tasks, which takes as long as a run, once in this process."""
-    from lmms_eval.tasks import TaskManager
-
-    own, known = TaskManager._get_task_and_group, {}  # noqa: SLF001
-
-    def listed(self: Any, folder: str) -> Any:
-        if folder not in known:
-            known[folder] = own(self, folder)
-        return deepcopy(known[folder])
-
-    TaskManager._get_task_and_group = listed  # noqa: SLF001
-
-
 def run_here(names: Sequence[str], models: Path | None, work: Path, ways: Sequence[str]) -> None:
     """Run adapters in this process; one line of JSON each."""
-    list_tasks_once()
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # tokenizers' trainer writes an empty line there by itself
     for name in names:

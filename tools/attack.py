@@ -26,8 +26,8 @@ from random import Random
 from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tools.attacking import flood, programs, results
 from tools.attacking import folders as strangers
-from tools.attacking import programs, results
 from tools.verification import attacks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -364,6 +364,9 @@ def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         "software": (("software",), many),
         "arguments": (("model", "args"), many),
         "generation": (("settings", "generation"), many),
+        "a server's words": (("provenance", "asked"), {"asked": 1, "kept": 0, "server": "s", "served": many}),
+        "a preset": (("settings", "preset"), {"name": "p", "values": {n: {"value": 1, "source": "s"} for n in many}}),
+        "frames given": (("settings", "frames_given"), {str(n): 1 for n in range(bounds.FRAMES_GIVEN + 1)}),
         "a name": (("model", "id"), "x" * (bounds.NAME + 1)),
         "a revision": (("model", "revision"), "x" * (bounds.NAME + 1)),
         "a note": (("provenance", "note"), "x" * (bounds.NOTE + 1)),
@@ -414,7 +417,7 @@ def secrets(told: dict[str, Kind]) -> None:
             told["planted secrets"].count(name, "held" if outcome == "PASSED" else "found")
 
 
-PARTS = ("declarations", "paths", "bounds", "results", "programs", "secrets")
+PARTS = ("declarations", "paths", "bounds", "results", "programs", "requests", "secrets")
 
 
 def main() -> int:
@@ -426,6 +429,7 @@ def main() -> int:
     parser.add_argument("--declarations", type=int, default=300, help="mutated declarations")
     parser.add_argument("--forged", type=int, default=500, help="forged results")
     parser.add_argument("--kills", type=int, default=210, help="kills, of all commands together")
+    parser.add_argument("--requests", type=int, default=1000, help="pull requests to the webhook")
     parser.add_argument("--commands", default="", help="these commands alone are killed, comma-separated")
     parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS, help="these parts; others' counts stay")
     parser.add_argument("--dry-run", action="store_true", help="write no document")
@@ -436,6 +440,7 @@ def main() -> int:
         "bounds": ("beyond a bound",),
         "results": (*results.KINDS, results.LOOKS),
         "programs": (),
+        "requests": (),
         "secrets": ("planted secrets",),
     }
     told: dict[str, Kind] = {name: Kind() for part in options.only for name in kinds[part]}
@@ -455,6 +460,9 @@ def main() -> int:
             "results": lambda: results.attack(drawn(), place, options.forged, told),
             "programs": lambda: programs.attack(
                 drawn(), place / "programs", options.kills, told, kind=Kind, named=options.commands
+            ),
+            "requests": lambda: flood.attack(
+                drawn(), place / "requests", options.requests, lambda kind: told.setdefault(kind, Kind())
             ),
             "secrets": lambda: secrets(told),
         }

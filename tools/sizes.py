@@ -1,4 +1,4 @@
-"""Prints CONTRIBUTING.md's table of rooms with the size of each as it is now: what a new command is weighed against."""
+"""Prints CONTRIBUTING.md's table of sub-packages, with the size of each: to weigh a new command against."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ def size(room: str) -> tuple[int, int, int]:
 
 def main() -> None:
     """Print the table; the last line has the sums."""
-    lines = [f"{'house':<24} {'floor':<6} {'room':<12} {'Python':>7} {'scripts':>8} {'functions / 1,000':>18}"]
+    lines = [f"{'part':<24} {'layer':<6} {'folder':<12} {'Python':>7} {'scripts':>8} {'functions / 1,000':>18}"]
     sums = [0, 0, 0]
     for house, floor, room in rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")):
         python, drawn, functions = size(room)

@@ -1,6 +1,7 @@
 """Write what the documents repeat of the code, and the list of the documents themselves.
 
-`docs/commands.md`, `docs/api.md`, `docs/schemas/`, the README's table of settings, and `docs/llms.txt`.
+`docs/commands.md`, `docs/api.md`, `docs/schemas/`, the tables of settings and providers, the keys of a `benchmark.yaml`
+in the recipe, and `docs/llms.txt`.
 """
 
 import json
@@ -8,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
@@ -18,7 +19,9 @@ from reelbench.cli.commands import assembled
 from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
 from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
+from reelbench.llm.served import PROVIDERS
 from reelbench.registry import settings
+from reelbench.registry.benchmark_file import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample
 from reelbench.studio.funnel import FunnelRecord
 from tools.api_page import api_page
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SCHEMAS = {"result": Result, "sample": Sample, "check": Check, "about": About, "funnel": FunnelRecord}
+RECIPE = DOCS / "recipes" / "add_benchmark.md"
+_KEYS_START, _KEYS_END = "<!-- keys -->\n", "<!-- /keys -->\n"
 _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
 
 
@@ -40,8 +45,8 @@ def commands() -> Iterator[tuple[str, TyperCommand]]:
 def commands_page() -> str:
     """Return `docs/commands.md`: what commands share, then each command with the meaning of each of its options."""
     head = (
-        "# Commands\n\nEvery command with the meaning of each of its options; those that several share stand at "
-        "the end. Written by `make docs`, as `reelbench COMMAND --help` says it.\n"
+        "# Commands\n\nAll commands, with the meaning of each option. Options that several commands share are at the "
+        "end. `make docs` writes this page from `reelbench COMMAND --help`.\n"
     )
     top = typer.main.get_command(assembled()).make_context("reelbench", [], resilient_parsing=True)
     taken: dict[str, dict[str, str]] = {name: {} for name in FAMILIES}
@@ -49,11 +54,10 @@ def commands_page() -> str:
     return head + sections + "".join(_family(name, options) for name, options in taken.items())
 
 
-def readme(text: str) -> str:
-    """Return the README with its table of settings as the code has it."""
-    before, _, rest = text.partition(_START)
-    _, _, after = rest.partition(_END)
-    return before + _START + _settings_table() + _END + after
+def _with(page: Path, start: str, table: str, end: str) -> str:
+    """Return a page with what stands between two marks as the code has it."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    return before + start + table + end + rest.partition(end)[2]
 
 
 def _section(words: str, command: TyperCommand, top: "_click.Context", taken: dict[str, dict[str, str]]) -> str:
@@ -109,12 +113,92 @@ def _settings_table() -> str:
     rows = [(setting.name, setting) for setting in settings.ALL]
     rows.append(("REELBENCH_DATA_<NAME>", settings.data("name")))
     lines = [f"| `{name}` | {setting.about} | {setting.fallback} |\n" for name, setting in rows]
-    return "".join(["| variable | for | where it is unset |\n|---|---|---|\n", *lines])
+    return "".join(["| variable | meaning | if it is not set |\n|---|---|---|\n", *lines])
+
+
+def _providers_table() -> str:
+    rows = "".join(
+        f"| `{name}/` | [{one.title}]({one.source}) | `{one.url}` | `{one.key}`{' (if it needs one)' * one.own} "
+        f"| [{', '.join(one.takes)}]({one.media or one.source})"
+        f"{f', at most {one.most_images} pictures' if one.most_images else ''} |\n"
+        for name, one in PROVIDERS.items()
+    )
+    return f"| prefix | provider | address | key | accepts, in addition to text |\n|---|---|---|---|---|\n{rows}"
 
 
 def schema(name: str) -> str:
     """Return the JSON schema of a record, as `docs/schemas/NAME.json` has it."""
     return json.dumps(SCHEMAS[name].model_json_schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def keys_table() -> str:
+    """Return the keys of a `benchmark.yaml`, a row each."""
+
+    def row(path: str, key: Key) -> str:
+        words = f" ({', '.join(f'`{word}`' for word in key.words)})" if key.form == "choice" else ""
+        return f"| `{path}`{words} | {key.about} | `{key.example}` |\n"
+
+    return "".join(["| key | meaning | example |\n|---|---|---|\n", *(row(path, key) for path, key in KEYS.items())])
+
+
+def parity_page() -> str:
+    """Return `docs/parity.md`: owners' scorers beside ours, as `make parity` found them."""
+    paths = sorted((ROOT / "tools" / "parity").glob("*/parity.json"))
+    found = [json.loads(path.read_text("utf-8")) for path in paths]
+    lines = [
+        "# Parity",
+        "",
+        "Each of these benchmarks is declared in one file (`tools/parity`). We scored one set of answers with its",
+        "owners' code and with ours (`make parity`). We generated the answers called *made*. `make docs` writes it.",
+        "",
+        "| benchmark | metric | theirs | ours | difference | n |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    for one in found:
+        for metric, each in one["numbers"].items():
+            numbers = " | ".join(f"{each[name]:g}" for name in ("theirs", "ours", "difference"))
+            lines.append(f"| {one['benchmark']} | {metric} | {numbers} | {one['n']:,} |")
+    lines.append("")
+    for one in found:
+        note = f" Explained: {one['note']}." if one.get("note") else ""
+        of = f"`{one['scorer']}` of {one['repository']}, {one['commit'][:12]}; answers: {one['answers']}."
+        lines.append(f"- **{one['benchmark']}** (`{one['command']}`): {of}{note}")
+    return "\n".join(lines) + "\n"
+
+
+def benchmark_schema() -> str:
+    """Return the JSON schema of a `benchmark.yaml`, for editors: what a key may hold; a reader checks all the rest."""
+    texts = {"type": ["string", "number", "boolean"]}
+    forms: dict[str, dict[str, Any]] = {
+        **{form: texts | {"pattern": f"^{pattern}$"} for form, (pattern, _) in FORMS.items()},
+        "text": texts,
+        "whole": {"type": "integer"},
+        "texts": {"anyOf": [texts, {"type": "array", "items": texts}]},
+        "mapping": {"type": "object"},
+        "kind": {"anyOf": [{"enum": list(KEYS["kind"].words)}, {"type": "object"}]},
+    }
+
+    def of(path: str) -> dict[str, Any]:
+        key = KEYS[path]
+        told: dict[str, Any] = {"description": key.about, "examples": [key.example]}
+        if path == "splits":
+            return told | {"type": "object", "additionalProperties": within("splits.*.")}
+        if path == "group.rule":
+            return told | {"type": ["string", "object"]}
+        if path.endswith(".source"):
+            return told | within("source.")
+        words = [word == "true" if word in ("true", "false") else word for word in key.words]
+        own = {"enum": words} if key.form == "choice" else forms[key.form]
+        return told | (within(f"{path}.") if any(other.startswith(f"{path}.") for other in KEYS) else own)
+
+    def within(start: str) -> dict[str, Any]:
+        names = [path.removeprefix(start) for path in KEYS if path.startswith(start)]
+        parts = {name: of(f"{start}{name}") for name in names if "." not in name}
+        return {"type": ["object", "null"], "additionalProperties": False, "properties": parts}
+
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "benchmark.yaml"}
+    whole |= within("") | {"type": "object", "required": list(REQUIRED)}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
 def llms_txt() -> str:
@@ -141,8 +225,13 @@ def written() -> Iterator[tuple[Path, str]]:
     yield DOCS / "api.md", api_page()
     for name in SCHEMAS:
         yield DOCS / "schemas" / f"{name}.json", schema(name)
-    page = ROOT / "README.md"
-    yield page, readme(page.read_text(encoding="utf-8"))
+    yield DOCS / "schemas" / "benchmark.json", benchmark_schema()
+    yield DOCS / "parity.md", parity_page()
+    page = DOCS / "settings.md"
+    yield page, _with(page, _START, _settings_table(), _END)
+    page = DOCS / "keys.md"
+    yield page, _with(page, "<!-- providers -->\n", _providers_table(), "<!-- /providers -->\n")
+    yield RECIPE, _with(RECIPE, _KEYS_START, keys_table(), _KEYS_END)
 
 
 def main() -> None:

@@ -8,15 +8,17 @@ globalThis.Reelbench = (() => {
   const KINDS = { run: "Run", published: "Published", community: "On the Hub", baseline: "Floor", human: "People" };
 
   // --- elements ---
-  const { h, svg } = globalThis.Elements;
+  const { h, svg, count } = globalThis.Elements;
   const bdi = (text, attributes) => h("bdi", { ...attributes, text });
   /** A model's name: who made it in grey, which gives way where there is no room. */
   const named = (text) => {
     const [, org, name] = text.match(/^([\w.-]+\/)([^/<>]+)$/) || [];
     return org ? h("bdi", { class: "named" }, h("span", { class: "org" }, org), h("wbr"), h("span", {}, name)) : bdi(text);
   };
-  /** A model's name without who made it. */
-  const brief = (text) => text.replace(/^[^/]+\/(?=.)/, "");
+  /** A model's name without who made it, unless another's is told from it by that alone. */
+  const end = (text) => text.replace(/^[^/]+\/(?=.)/, "");
+  const alike = Object.groupBy(new Set((data.rows || []).map((row) => row.same || row.model)), end);
+  const brief = (text) => (alike[end(text)]?.length > 1 ? text : end(text));
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
@@ -34,7 +36,12 @@ globalThis.Reelbench = (() => {
   const num = (value, unit) =>
     value == null ? "–" : fixed(value, data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
   const signed = (value, unit) => (value > 0 ? "+" : "") + num(value, unit);
-  const count = (n) => n.toLocaleString("en");
+  let collator = null; // made when texts are first sorted: it takes its time
+  const compare = (a, b) => {
+    if (typeof a === "number") return a - b;
+    collator ??= new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+    return collator.compare(a, b);
+  };
   // What the authors do is the rule; only the other way of aggregating is spelled out.
   const short = (title) => title.replace(/ \(per label\)$/, "");
   const group = (row) => data.groups[row.group];
@@ -48,9 +55,9 @@ globalThis.Reelbench = (() => {
   /** What a reader needs to tell a benchmark's groups apart. */
   function groupName(g) {
     const own = g.id.endsWith("/data own") && "data of one’s own";
-    const split = [g.split, g.subset, g.asked, own].filter(Boolean).join(", ");
+    const split = [g.split, g.subset, g.setting, g.asked, own].filter(Boolean).join(", ");
     const judgedBy = g.judge === benchmarks.get(g.benchmark).judge ? "authors’ judge" : g.judge;
-    const judge = g.judge && `${judgedBy}, ${promptsName(g.judge_prompts)}`;
+    const judge = g.judge ? `${judgedBy}, ${promptsName(g.judge_prompts)}` : benchmarks.get(g.benchmark).judge && "not judged";
     return [split, judge, g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
@@ -83,6 +90,8 @@ globalThis.Reelbench = (() => {
     model_failed: "on which the model failed",
     answers_hidden: "whose answers are hidden",
     cut_off: "cut off",
+    refused: "that the server’s filter ended",
+    scorer_failed: "on which the scorer failed",
     empty: "empty answers",
   };
   /** A text with names in place of codes. */
@@ -138,16 +147,24 @@ globalThis.Reelbench = (() => {
         entry.reject = reject;
       });
       waiting.set(name, entry);
-      const address = `data/${name}.js`;
+      const address = name.endsWith(".js") ? name : `data/${name}.js`;
       const script = h("script", { src: own ? own.createScriptURL(address) : address });
       script.onerror = () => {
         waiting.delete(name);
-        entry.reject(new Error(`data/${name}.js could not be loaded`));
+        entry.reject(new Error(`${address} could not be loaded`));
       };
       document.head.append(script);
     }
     return waiting.get(name).promise;
   }
+  /** What the first screen can do without. */
+  const more = () => load("more.js");
+  /** A function of that: it is fetched where it isn't here yet. */
+  const later = (name) => async (...of) => {
+    await more();
+    return globalThis.Reelbench[name](...of);
+  };
+  const idle = (work) => (globalThis.requestIdleCallback || setTimeout)(work, { timeout: 500 });
   const loadRun = (row) => load(`runs/${row.id}`);
   /** A group's paired differences: (row, other) -> [by, p, low, high], null where the two were not compared. */
   async function loadPairs(g) {
@@ -230,6 +247,7 @@ globalThis.Reelbench = (() => {
     num,
     signed,
     count,
+    compare,
     short,
     group,
     judgeName,
@@ -252,6 +270,11 @@ globalThis.Reelbench = (() => {
     shown,
     unranked,
     load,
+    more,
+    idle,
+    questions: later("questions"),
+    takePicture: later("takePicture"),
+    drawCharts: later("drawCharts"),
     loadRun,
     loadPairs,
     address,

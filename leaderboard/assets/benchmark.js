@@ -61,7 +61,7 @@
       id: (row) => row.id,
       compared: () => R.compared(listed, (row) => row.id),
       verdict: (view, ticked) => R.verdicts([lane], view, ticked),
-      apart: g?.pairs ? (anchor, row) => R.rangeOf(row)[0] > R.rangeOf(anchor)[1] : null,
+      range: g?.pairs ? R.rangeOf : null,
       key: R.key([lane], g?.pairs),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
@@ -78,10 +78,9 @@
     };
     const picks = h("p", { class: "picks", "aria-live": "polite" }),
       canvas = h("div", { class: "charts" });
-    const pictures = h("section", { class: "pictures" }, h("h2", { text: "Charts" }), picks, canvas);
+    const pictures = h("section", { class: "pictures", hidden: true }, h("h2", { text: "Charts" }), picks, canvas);
     const known = new Set((g ? [g] : groups).flatMap((one) => one.facets));
-    function charts() {
-      if (!canvas.isConnected) return;
+    async function charts() {
       const view = table.view(),
         ids = picked();
       const ticked = ids.map((id) => rows.find((row) => row.id === id)).filter(Boolean);
@@ -89,7 +88,7 @@
         ? `Comparisons draw the ${ticked.length} rows ticked in the table${ticked.length > 12 ? ", at most 12 in one chart" : ""}.`
         : "Comparisons draw the first rows of the table; tick rows to choose others.";
       const chosen = ticked.length ? ticked : view.slice(0, 6);
-      pictures.hidden = R.charts.draw(canvas, { b, g, rows: view, chosen, ticked: ticked.length > 0, refs, known }) === 0;
+      pictures.hidden = !(await R.drawCharts(canvas, { b, g, rows: view, chosen, ticked: ticked.length > 0, refs, known }));
     }
     R.ticking(holder, () => {
       table.fill();
@@ -111,7 +110,7 @@
         ...R.top(
           b.title,
           R.toolbar(table, {
-            filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
+            filters: R.declaredFilters(rows.filter((row) => !R.apart(row)), filters),
             name: b.id,
             whole: true,
             picture: () => ({
@@ -144,12 +143,14 @@
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         lead,
         explained(b),
+        b.parity &&
+          h("details", { class: "explained" }, h("summary", { text: "Held to the owners’ scorer" }), h("p", { class: "note", text: b.parity })),
         R.cite([b]),
         ...reference(b, refs, group),
         pictures,
       ].filter(Boolean),
     );
-    charts();
+    R.idle(charts);
   }
   /** Where a group is judged with other prompts than the published numbers: how to come among these. */
   function ownPrompts(b, g) {

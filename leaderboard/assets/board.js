@@ -1,12 +1,10 @@
-/* The page: the overall table, the tabs, light and dark. */
+/* The page: the overall table, the tabs. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, bdi, num, asked } = R;
   const $ = (id) => document.getElementById(id);
   const main = $("main");
-
-  globalThis.Shell.theme($("theme"));
 
   // --- overall ---
   const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
@@ -105,9 +103,7 @@
         left.every((m) => rowsOf(m).every((row) => row.source === "published"))
           ? `Show ${left.length} published without a main score`
           : `Show ${left.length} more without a main score`,
-      apart: ranked
-        ? (anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)
-        : null,
+      range: ranked ? R.rangeOf : null,
       key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
@@ -116,9 +112,7 @@
       keep = R.filtering(filters);
       table.draw();
     };
-    const choices = R.declaredFilters(models.flatMap(rowsOf)).filter(([, name]) =>
-      filters.some((column) => column.id === name),
-    );
+    const choices = R.declaredFilters(models.flatMap(rowsOf), filters);
     const cards = h(
       "section",
       { class: ran.length ? null : "first" },
@@ -132,7 +126,7 @@
           `Leaderboard: ${plural(models.filter(scored).length, "video model")} on ${plural(shown.length, "benchmark")}`,
           R.toolbar(table, {
             before: counting.length > 1 && onMenu(counting, left),
-            filters: [["Benchmark", "bench", data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],
+            filters: [["Benchmark", "bench", data.benchmarks.length, () => data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],
             name: "overall",
             picture: () => ({
               title: `Overall${left.size ? `, ranked on ${over.map((group) => group.b.title).join(", ")}` : ""}`,
@@ -181,13 +175,12 @@
   /** Which benchmarks the order is over. */
   const onMenu = (counting, left) =>
     R.menu(
-      left.size ? `Ranked on ${counting.length - left.size} of ${counting.length}` : "Ranked on all",
-      counting.map(({ benchmark, b }) => {
+      `Benchmarks: ${left.size ? `${counting.length - left.size} of ${counting.length}` : "all"}`,
+      () => counting.map(({ benchmark, b }) => {
         const change = ({ target }) => {
           rankOn(counting.map((group) => group.benchmark).filter((name) => (name === benchmark ? !target.checked : left.has(name))).join(","));
-          const box = document.getElementById(`on-${benchmark}`);
-          box.closest("details").open = true;
-          box.focus();
+          main.querySelector(".tools summary").click();
+          document.getElementById(`on-${benchmark}`).focus();
         };
         const box = h("input", { type: "checkbox", id: `on-${benchmark}`, onchange: change });
         box.checked = !left.has(benchmark);
@@ -203,7 +196,7 @@
   /** A model under its one name; badges are of single results and stand on the benchmarks' pages. */
   function modelCell(m) {
     return R.who(m.model, R.modelHref(m.model), [
-      m.covered > 0 && m.covered < m.of && h("span", { class: "sub", title: "Benchmarks that it was run on" }, ` ${m.covered} of ${m.of}`, h("span", { class: "sr" }, " benchmarks")),
+      m.covered > 0 && m.covered < m.of && h("span", { class: "sub", title: "Benchmarks that it was run on" }, ` on ${m.covered} of ${m.of}`, h("span", { class: "sr" }, " benchmarks")),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       m.setting !== "zero-shot" && R.badge(m.setting),
     ]);
@@ -232,20 +225,20 @@
 
   // --- go ---
   const TABS = [["overall", "Overall"], ...data.benchmarks.map((b) => [b.id, b.title.replace(/ \(.*/, "")])];
+  $("tabs").append(...TABS.map(([id, title]) => h("a", { href: `#/${id}` }, title)));
   const tabsCut = () => $("tabs").classList.toggle("cut", $("tabs").scrollLeft + $("tabs").clientWidth < $("tabs").scrollWidth - 2);
   $("tabs").addEventListener("scroll", tabsCut, { passive: true });
   new ResizeObserver(tabsCut).observe($("tabs"));
   function render() {
     R.settle();
     R.readAddress();
-    globalThis.Plots.clear();
+    globalThis.Plots.clear?.();
     const { page, name } = R.address;
-    $("tabs").replaceChildren(
-      ...TABS.map(([id, title]) => h("a", { href: `#/${id}`, "aria-current": page === id ? "page" : null }, title)),
-    );
+    for (const [i, tab] of [...$("tabs").children].entries()) tab.ariaCurrent = TABS[i][0] === page ? "page" : null;
     if (R.pages.has(page)) R.pages.get(page)(main, name);
     else if (R.benchmarks.has(page)) R.benchmarkPage(main, R.benchmarks.get(page));
-    else overallPage();
+    else if (page === "overall" || R.pages.size) overallPage();
+    else return R.more().then(render, (error) => main.replaceChildren(h("p", { class: "note", text: error.message })));
     const title = main.querySelector("h1")?.textContent;
     document.title = title ? `${title} · Reelbench` : "Reelbench leaderboard";
     $("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -269,6 +262,7 @@
     }, 100),
   );
   $("built").textContent =
-    `${data.rows.length.toLocaleString("en")} results${data.newest ? `, the newest of ${data.newest.slice(0, 10)}` : ""}.`;
+    `${R.count(data.rows.length)} results${data.newest ? `, the newest of ${data.newest.slice(0, 10)}` : ""}.`;
   render();
+  R.idle(R.more);
 })();

@@ -9,10 +9,11 @@
   const POLYGONS = 4;
   const FIRST = 6; // of these, where nobody chose
   const plain = (row) =>
-    [row.model, row.setting === "fine-tuned" && "fine-tuned", R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
+    [R.brief(row.model), row.setting === "fine-tuned" && "fine-tuned", R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
   const name = (row) => (row.frames === "none" ? `${plain(row)}, without frames` : plain(row));
 
   const unitOf = (metric) => `${R.short(metric.title)}, ${metric.unit === "percent" ? "%" : R.data.units[metric.unit].range}`;
+  const heights = (dots) => dots.flatMap((dot) => [dot.y, ...dot.ends]);
   const nOf = (n, what = "row") => `n = ${n} ${what}${n === 1 ? "" : "s"}.`;
 
   // --- what there is to draw: {id, title, about, draw(width), whole} ---
@@ -61,11 +62,11 @@
           label: name(row),
           values: labels.map((label) => get(group, label)?.[0] ?? null),
         }));
-        return { ...heat(width, labels, lines, metric, (value) => num(value, metric.unit)), n: nOf(found.length) };
+        return { ...heat(width, labels.map((label) => label.replaceAll("_", " ")), lines, metric, (value) => num(value, metric.unit)), n: nOf(found.length) };
       }
       const few = new Map(found.slice(0, ticked ? COMPARED : FIRST));
       const lines = labels.map((label) => ({
-        label,
+        label: `${label.replaceAll("_", " ")} (${Math.max(...[...few.values()].map((group) => group[label]?.["#"] || 0)) || "?"})`,
         marks: marks([...few.keys()], (row) => get(few.get(row), label), metric.unit),
       }));
       return { ...lanes(width, lines.filter((l) => l.marks.length), metric, [...few.keys()].map(name)), n: nOf(few.size) };
@@ -110,6 +111,7 @@
       .map((row) => ({
         x: row.v[x][0],
         y: row.v[y][0],
+        ends: row.v[y].slice(1),
         name: name(row),
         open: R.unranked(row),
         text: `${name(row)}: mIoU ${num(row.v[x][0], "percent")}, accuracy ${num(row.v[y][0], "percent")}`,
@@ -133,24 +135,26 @@
           width,
           dots,
           axis("mIoU, %", [...dots.map((dot) => dot.x), ...rules.map((rule) => rule.at)], b.metrics[x]),
-          axis("Accuracy, %", dots.map((dot) => dot.y), b.metrics[y]),
+          axis("Accuracy, %", heights(dots), b.metrics[y]),
           { rules },
         ),
     };
   }
   function frames({ b, rows }) {
-    const found = rows.filter((row) => row.n != null && row.v[0]).slice(0, 400);
-    const counts = [...new Set(found.map((row) => row.n))].sort((p, q) => p - q),
+    const found = rows.filter((row) => row.v[0]).slice(0, 400);
+    const counts = [...new Set(found.flatMap((row) => row.n ?? []))].sort((p, q) => p - q),
       metric = b.metrics[0];
     if (counts.length < 2) return null;
+    const OWN = "no number"; // native, or so many a second: a column of its own beside the axis
     const dots = found.map((row) => ({
-      x: row.n,
+      x: row.n ?? OWN,
       y: row.v[0][0],
+      ends: row.v[0].slice(1),
       name: plain(row),
       open: R.unranked(row),
-      text: `${plain(row)}, ${row.n} frames: ${R.shown(row, 0, metric)}`,
+      text: `${plain(row)}, ${row.n ?? row.frames} frames: ${R.shown(row, 0, metric)}`,
     }));
-    const joined = Object.values(Object.groupBy(dots, (dot) => dot.name))
+    const joined = Object.values(Object.groupBy(dots.filter((dot) => dot.x !== OWN), (dot) => dot.name))
       .filter((path) => path.length > 1)
       .map((path) => path.sort((p, q) => p.x - q.x));
     // 0 has a place and each doubling takes the same step.
@@ -158,17 +162,17 @@
       counts.length <= 8
         ? counts
         : counts.filter((_, i) => i % Math.ceil(counts.length / 8) === 0 || i === counts.length - 1);
-    const left = rows.filter((row) => row.n == null && row.v[0]).length;
+    const place = (n) => (n === OWN ? 1.25 * Math.log2(counts.at(-1) + 1) : Math.log2(n + 1));
     return {
       id: "frames",
       title: "Score against frames",
-      about: `Lines join runs of one model. ${nOf(found.length)}${left ? ` ${left} without a number of frames (native, or so many a second) are left out.` : ""}`,
+      about: `Lines join runs of one model. ${nOf(found.length)}`,
       draw: (width) =>
         points(
           width,
           dots,
-          { title: "Frames (log scale)", place: (n) => Math.log2(n + 1), steps },
-          { title: unitOf(metric), steps: around(dots.map((dot) => dot.y), metric) },
+          { title: "Frames (log scale)", place, steps: dots.some((dot) => dot.x === OWN) ? [...steps, OWN] : steps },
+          { title: unitOf(metric), steps: around(heights(dots), metric) },
           { joined },
         ),
     };
@@ -179,12 +183,12 @@
     return 12 * year + ofYear - 1 + (day - 1) / 31;
   };
   const AGAINST = [
-    ["size", "Score against size", "Billions of parameters (log scale)", "smaller", (row) => row.parameters, powers],
+    ["size", "Score against size", "Billions of parameters (log scale)", "larger", (row) => row.parameters, powers],
     [
       "cost",
       "Score against cost",
       "Tokens an item, in and out (log scale)",
-      "cheaper",
+      "dearer",
       (row) => (row.tokens_in == null || row.tokens_out == null ? null : row.tokens_in + row.tokens_out),
       powers,
     ],
@@ -192,13 +196,13 @@
       "released",
       "Score against date",
       "Released",
-      "earlier",
+      "later",
       (row) => (row.released ? month(row.released) : null),
       months,
     ],
   ];
   /** Score against what a model is or takes, with the line that no lesser row lies above. */
-  function against({ b, rows }, [id, title, axis, lesser, get, steps]) {
+  function against({ b, rows }, [id, title, axis, more, get, steps]) {
     const metric = b.metrics[0];
     const dots = rows
       .filter((row) => get(row) > 0 && row.v[0])
@@ -206,6 +210,7 @@
       .map((row) => ({
         x: get(row),
         y: row.v[0][0],
+        ends: row.v[0].slice(1),
         ranked: row.rank != null,
         open: R.unranked(row),
         name: name(row),
@@ -222,7 +227,7 @@
     return {
       id: `against-${id}`,
       title,
-      about: `The line joins the rows that no ${lesser} one reaches (Pareto). ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
+      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are 95 % intervals. ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
       draw: (width) =>
         points(
           width,
@@ -233,7 +238,7 @@
             steps: steps(dots[0].x, dots.at(-1).x),
             show: log ? String : show,
           },
-          { title: unitOf(metric), steps: around(dots.map((dot) => dot.y), metric) },
+          { title: unitOf(metric), steps: around(heights(dots), metric) },
           { frontier },
         ),
     };
@@ -264,23 +269,22 @@
     };
   }
 
-  R.charts = {
-    /** Draw what these rows allow. Context: {b, g, rows, chosen, ticked, refs, known}. */
-    draw(holder, context) {
-      globalThis.Plots.clear();
-      const made = [
-        parts,
-        grounding,
-        profiles,
-        ...context.b.facets.map((declared) => (given) => facet(given, declared)),
-        wins,
-        frames,
-        ...AGAINST.map((axis) => (given) => against(given, axis)),
-      ]
-        .map((make) => make(context))
-        .filter(Boolean);
-      holder.replaceChildren(...made.map(figure));
-      return made.length;
-    },
+  /** Draw what these rows allow; how many charts that is. Context: {b, g, rows, chosen, ticked, refs, known}. */
+  R.drawCharts = (holder, context) => {
+    if (!holder.isConnected) return 0;
+    globalThis.Plots.clear();
+    const made = [
+      parts,
+      grounding,
+      profiles,
+      ...context.b.facets.map((declared) => (given) => facet(given, declared)),
+      wins,
+      frames,
+      ...AGAINST.map((axis) => (given) => against(given, axis)),
+    ]
+      .map((make) => make(context))
+      .filter(Boolean);
+    holder.replaceChildren(...made.map(figure));
+    return made.length;
   };
 })();

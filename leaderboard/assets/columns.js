@@ -21,10 +21,14 @@
   /** What lets one doubt what runs were recomputed from, and how many of them where not all. */
   R.doubts = (runs) => {
     const counts = new Map();
-    for (const [row, n] of kinds(runs))
-      for (const text of [...stated(row).map((what) => `${what} as their submitters state them, not checked`), ...(row.data === "unstated" ? ["origin of the data unstated"] : [])])
-        counts.set(text, n + (counts.get(text) || 0));
-    return [...counts].map(([text, n]) => (n === runs.length ? text : `${R.count(n)} with ${text}`));
+    let unstated = 0;
+    for (const [row, n] of kinds(runs)) {
+      for (const what of stated(row)) counts.set(what, n + (counts.get(what) || 0));
+      if (row.data === "unstated") unstated += n;
+    }
+    const all = [...counts.values()].every((n) => n === runs.length);
+    const what = [...counts].map(([what, n]) => (all ? what : `${what} of ${R.count(n)}`)).join(" and ");
+    return [what && `${what} not checked`, unstated && `origin of the data${unstated < runs.length ? ` of ${R.count(unstated)}` : ""} unstated`].filter(Boolean);
   };
   /** What a run's numbers follow from: badges as [text, kind, tip]. */
   R.origins = (row) => {
@@ -54,7 +58,7 @@
       text.hidden = !text.hidden;
       button.setAttribute("aria-expanded", String(!text.hidden));
     };
-    const button = h("button", { type: "button", class: "badge warn", "aria-expanded": "false", onclick: open }, "note");
+    const button = h("button", { type: "button", class: "badge remark", "aria-expanded": "false", onclick: open }, "note");
     return [button, text];
   }
   /** The cell of a model among `rows`: what holds for all of their runs stands above the table, not in each row. */
@@ -63,6 +67,7 @@
     const texts = kinds(runs).map(([row]) => R.origins(row).map(([text]) => text));
     const shared = new Set(runs.length > 1 ? texts[0].filter((text) => texts.every((of) => of.includes(text))) : []);
     const source = R.columns.get("source").about;
+    const oneJudge = new Set(runs.map((row) => row.judge_asked)).size === 1; // said above the table
     return (row) => {
       const usual = ["run", "floor", "human"].includes(row.setting);
       const badges = [
@@ -70,7 +75,7 @@
           ? R.origins(row).filter(([text]) => !shared.has(text)).map((of) => badge(...of))
           : [badge(R.KINDS[row.source].toLowerCase(), "", source)]),
         !usual && badge(row.setting),
-        ...R.caveats(row),
+        ...R.caveats(oneJudge ? { ...row, judge_asked: null } : row),
         row.badge && badge(row.badge, "", row.rejudged),
         ...noted(row),
       ].filter(Boolean);
@@ -143,7 +148,7 @@
                 : null,
           show:
             !R.narrow.matches &&
-            ((column.part === SCORE && column.id !== "rank_range" ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
+            ((column.part === SCORE && !["rank_range", "stated_score"].includes(column.id) ? rows.some((row) => value(row) != null) : column.shown || (ROOM.has(column.id) && rows.some((row) => value(row) != null))) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });
@@ -174,15 +179,14 @@
     if (column.id === "source") return R.KINDS[value] || value;
     return (UNSTATED[column.id] || ["none", "unknown"]).includes(value) ? "not stated" : value;
   }
-  /** Filters that the columns declare: [label, name in the address, [choice, in words, rows]]. */
-  function declaredFilters(rows) {
-    return data.columns
-      .filter((column) => column.filter)
+  /** Filters that the columns declare: [label, name in the address, how many choices, () => [choice, in words, rows]]. */
+  function declaredFilters(rows, columns) {
+    return columns
       .map((column) => {
         const order = (value) => (column.order.indexOf(value) + 1 || (value === "none" ? 1e9 : 1e6));
         const values = Map.groupBy(rows, (row) => choice(row, column));
-        const sorted = [...values.keys()].sort((p, q) => order(p) - order(q) || p.localeCompare(q, "en", { numeric: true }));
-        return [column.title, column.id, sorted.map((value) => [value, choiceName(column, value), values.get(value).length])];
+        const sorted = () => [...values.keys()].sort((p, q) => order(p) - order(q) || R.compare(p, q));
+        return [column.title, column.id, values.size, () => sorted().map((value) => [value, choiceName(column, value), values.get(value).length])];
       });
   }
   function filtering(columns) {
@@ -190,5 +194,19 @@
     return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
-  Object.assign(R, { who, weights, modelCell, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
+  /** What to cite: the papers of these benchmarks, this board as it is, and Reelbench. */
+  function cite(benchmarks) {
+    const where = /^https?:/.test(location.protocol) ? `,\n  url = {${location.href.split("#")[0]}}` : "";
+    const day = data.newest ? `,\n  note = {Leaderboard with runs up to ${data.newest.slice(0, 10)}},\n  year = {${data.newest.slice(0, 4)}}` : "";
+    const own = `@software{reelbench,\n  title = {{Reelbench: one hub for evaluating video-language models on story and culture}},\n  author = {{Reelbench developers}}${day}${where}\n}`;
+    const papers = [...new Set(benchmarks.map((b) => b.bibtex).filter(Boolean)), own];
+    return h(
+      "details",
+      { class: "explained" },
+      h("summary", { text: "Cite: BibTeX" }),
+      h("pre", { tabindex: 0, text: papers.join("\n") }),
+    );
+  }
+
+  Object.assign(R, { cite, who, weights, modelCell, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
 })();

@@ -149,13 +149,13 @@
         one.said && h("span", { class: "sr" }, ` ${one.said}`),
       );
     }
-    /** What the pin says of the rows that are in view: how many it is better than, worse than, and not told from. */
+    /** What the pin says of the rows that are in view: how many it is better than, worse than, and not told apart from. */
     function verdict(items, ticked) {
       if (!pinned(ticked)) return "";
       const found = items.filter((item) => item !== ticked[0]).map((item) => drawn(item, ticked)).filter(Boolean);
       const n = (kind) => found.filter((one) => one.ends && one.kind === kind).length;
-      const parts = [[n("under"), "better than"], [n("level"), "not told from"], [n("above"), "worse than"], [found.filter((one) => !one.ends).length, "not compared with"]];
-      return parts.filter(([many]) => many).map(([many, how]) => `${how} ${many}`).join(", ");
+      const parts = [[n("under"), "better than"], [n("level"), "not told apart from"], [n("above"), "worse than"], [found.filter((one) => !one.ends).length, "not compared with"]];
+      return parts.filter(([many]) => many).map(([many, how], i) => `${how} ${count(many)}${i ? "" : many === 1 ? " model" : " models"}`).join(", ");
     }
     return {
       id,
@@ -185,7 +185,8 @@
       head(ticked) {
         const base = pinned(ticked);
         const text = base ? `minus the pinned, ${metric.unit === "percent" ? "points" : unit}` : this.unit();
-        return [h("span", { class: "unit", text }), axis(base ? axisFrom(base) : steps)];
+        const floor = !base && this.unit() === unit && rules.some((rule) => rule.kind === "baseline") && h("span", { class: "floor", text: " ┆ floor" });
+        return [h("span", { class: "unit" }, text, floor), axis(base ? axisFrom(base) : steps)];
       },
       metric,
       rules,
@@ -217,9 +218,26 @@
     const h1 = h("h1", { text: title });
     return (R.narrow.matches ? [h1, ...lines, toolbar] : [h("div", { class: "page-head" }, h1, toolbar), ...lines]).filter(Boolean);
   };
-  /** Words and names in turn. */
-  const headline = (parts) =>
-    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part), title: part }, bdi(R.brief(part))) : part.replaceAll(" %", "\u00a0%"))));
+  /** Words and names in turn, in whole clauses: those for which the lines have no room wait behind "more". */
+  function headline(parts) {
+    const clauses = [[]];
+    parts.forEach((part, i) => {
+      if (i % 2) return clauses.at(-1).push(h("a", { href: R.modelHref(part), title: part }, bdi(R.brief(part))));
+      for (const text of part.replaceAll(" %", "\u00a0%").split(/(?<=[;.] )/)) {
+        clauses.at(-1).push(text);
+        if (/[;.] $/.test(text)) clauses.push([]);
+      }
+    });
+    const spans = clauses.map((clause) => h("span", {}, clause));
+    const more = h("button", { type: "button", class: "link", onclick: () => line.classList.add("whole") }, "… more");
+    const line = h("p", { class: "headline" }, spans, more);
+    new ResizeObserver(() => {
+      for (const one of [...spans, more]) one.hidden = one === more;
+      for (const one of spans.slice(1).reverse())
+        if (line.scrollHeight > line.clientHeight + 1) [one.hidden, more.hidden] = [true, false];
+    }).observe(line);
+    return line;
+  }
   /** What makes the table credible: runs, judges, videos, the newest date. */
   function trust(rows, groups) {
     const runs = rows.filter((row) => row.source === "run"),
@@ -227,17 +245,22 @@
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
     const title = (g) => R.benchmarks.get(g.benchmark).title.replace(/ \(.*/, "");
     const judged = Map.groupBy(ran, (g) => R.judgeName(g.judge, g.benchmark));
-    const judges = [...judged].map(([judge, of]) => `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}` : "scored by rule"}`);
+    const judges = [...judged].map(([judge, of]) => {
+      const asked = new Set(runs.filter((row) => of.some((g) => g.i === row.group)).map((row) => row.judge_asked));
+      const as = asked.size === 1 && [...asked][0] ? `, asked for as ${[...asked][0]}` : "";
+      return `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}${as}` : "scored by rule"}`;
+    });
     const videos = ran.reduce((sum, g) => sum + g.videos, 0);
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
-    const day = Number.isFinite(newest) && new Date(newest).toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+    const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-    const doubts = R.doubts(runs);
+    const doubts = R.doubts(runs); // which a reader must know at once
     return h(
       "ul",
       { class: "trust" },
       [
-        runs.length > 0 && `${s(runs.length, "run")} recomputed from every answer${doubts.length ? ` (${doubts.join("; ")})` : ""}`,
+        runs.length > 0 && `${s(runs.length, "run")}, recomputed from every answer`,
+        doubts.join(", "),
         ...judges,
         videos > 0 && s(videos, "video"),
         published.length > 0 && `${s(published.length, "published number")} quoted`,
@@ -250,18 +273,20 @@
   /** How to read the plot, with what is in it. */
   function key(lanes, bracket) {
     const has = (kind) => lanes.some((lane) => lane.rules.some((rule) => rule.kind === kind));
-    const sign = (cls) => h("span", { class: "lane", "aria-hidden": "true" }, cls.map((one) => h("i", { class: one })));
+    const ends = lanes.some((lane) => lane.intervals);
+    const sign = (text, marks, of = "of-scores") => h("span", { class: of }, h("span", { class: "lane", "aria-hidden": "true" }, marks.map((one) => h("i", { class: one }))), text);
     return h(
       "p",
       { class: "key" },
-      lanes.some((lane) => lane.intervals)
-        ? h("span", {}, sign(["ends", "dot"]), "score, 95 % interval over videos")
-        : h("span", {}, sign(["dot"]), "score"),
-      has("baseline") && h("span", {}, sign(["rule baseline"]), "floor (no looking)"),
-      has("human") && h("span", {}, sign(["rule human"]), "people"),
+      sign(`score${ends ? ", 95 % interval over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
+      has("baseline") && sign("floor (no looking)", ["rule baseline"]),
+      has("human") && sign("people", ["rule human"]),
+      sign("better than the pinned", ["ends", "dot"], "of-pin above"),
+      sign("not told apart", ["ends", "dot hollow"], "of-pin level"),
+      sign("worse", ["ends", "dot"], "of-pin under"),
       lanes.some((lane) => lane.bounded) && h("span", {}, "† lower bound: questions without a score count at the scale’s lowest"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),
-      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "one band: rank ranges overlap"),
+      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "the shade changes where no rank range reaches across"),
       h("span", {}, "Click a row to compare the others with it."),
     );
   }

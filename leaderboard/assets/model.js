@@ -24,7 +24,7 @@
         "p",
         { class: "lead" },
         `${rows.length} result${rows.length > 1 ? "s" : ""}`,
-        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)` : "",
+        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)${overall.ranks ? `, 95 % rank range ${[...new Set(overall.ranks)].join("–")}` : ""}` : "",
         ".",
         others.length > 0 && [" Also called ", ...others.flatMap((other, i) => [i > 0 && ", ", bdi(other)]), "."],
         hub && [" ", R.link("The model on the Hub", hub)],
@@ -46,7 +46,7 @@
             mini.map((row) => entryCard(row, false)),
           ),
         ),
-      cite(full.map(R.benchmarkOf)),
+      R.cite(full.map(R.benchmarkOf)),
     ].filter(Boolean));
   }
   /** Each result on its table's own scale, with its rank: what one wants to know first. */
@@ -86,20 +86,6 @@
     table.querySelector("[data-tip]").setAttribute("tabindex", 0);
     return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, table);
   }
-  /** What to cite: the papers of these benchmarks, this board as it is, and Reelbench. */
-  function cite(benchmarks) {
-    const where = /^https?:/.test(location.protocol) ? `,\n  url = {${location.href.split("#")[0]}}` : "";
-    const day = data.newest ? `,\n  note = {Leaderboard with runs up to ${data.newest.slice(0, 10)}},\n  year = {${data.newest.slice(0, 4)}}` : "";
-    const own = `@software{reelbench,\n  title = {{Reelbench: one hub for evaluating video-language models on story and culture}},\n  author = {{Reelbench developers}}${day}${where}\n}`;
-    const papers = [...new Set(benchmarks.map((b) => b.bibtex).filter(Boolean)), own];
-    return h(
-      "details",
-      { class: "explained" },
-      h("summary", { text: "Cite: BibTeX" }),
-      h("pre", { tabindex: 0, text: papers.join("\n") }),
-    );
-  }
-
   function entryCard(row, open) {
     const b = R.benchmarkOf(row),
       group = R.group(row);
@@ -296,7 +282,7 @@
                   h(
                     "tr",
                     {},
-                    h("th", { scope: "row" }, bdi(label)),
+                    h("th", { scope: "row" }, bdi(label.replaceAll("_", " "))),
                     metrics.map((metric, i) =>
                       i
                         ? h(
@@ -320,7 +306,7 @@
   const SHOWN = 50; // samples at once
   function longText(content) {
     const text = content == null ? "" : typeof content === "string" ? content : JSON.stringify(content);
-    const box = h("div", { class: "text", dir: "auto", tabindex: text.length > 600 ? 0 : null });
+    const box = h("div", { class: "text", dir: "auto", tabindex: text.length > 300 ? 0 : null });
     if (text.length <= LONG) {
       box.textContent = text || "(nothing)";
       return box;
@@ -340,7 +326,7 @@
             event.target.remove();
           },
         },
-        `Show all ${text.length.toLocaleString("en")} characters`,
+        `Show all ${R.count(text.length)} characters`,
       ),
     );
   }
@@ -444,5 +430,5 @@
   }
 
   R.addPage("model", modelPage);
-  Object.assign(R, { cite, facts, breakdowns, longText, replyCard });
+  Object.assign(R, { facts, breakdowns, longText, replyCard });
 })();

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { data, svg, h } = R;
+  const { data, svg } = R;
   const MOST = 25; // rows
   const [ROW, LEFT, NAME, LANE] = [32, 74, 330, 210];
   const INK = { ink: "#17181c", soft: "#5b6070", line: "#e6e7ee", dot: "#4f46e5", above: "#047857", under: "#b45309", level: "#5b6070", rule: "#b45309", human: "#047857", zero: "#5b6070" };
@@ -61,8 +61,8 @@
     const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }, parts);
     return new XMLSerializer().serializeToString(root);
   }
-  /** The button that copies it; where a browser won't, it is saved. `given` says what is in view. */
-  R.pictureButton = (name, given) => {
+  /** Copy it at the press of a button; where a browser won't, it is saved. `given` says what is in view. */
+  R.takePicture = async (button, name, given) => {
     const label = (text) => {
       button.textContent = text;
       R.say(text);
@@ -70,17 +70,13 @@
         button.textContent = "Copy as picture";
       }, 1800);
     };
-    const work = async () => {
-      const blob = globalThis.Plots.pngOf(drawn(given()));
-      try {
-        await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
-        label("Picture copied");
-      } catch {
-        globalThis.Plots.save(await blob, "image/png", `${name}.png`);
-        label("Picture saved");
-      }
-    };
-    const button = h("button", { type: "button", class: "tool", onclick: work }, "Copy as picture");
-    return button;
+    const blob = globalThis.Plots.pngOf(drawn(given));
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+      label("Picture copied");
+    } catch {
+      globalThis.Plots.save(await blob, "image/png", `${name}.png`);
+      label("Picture saved");
+    }
   };
 })();

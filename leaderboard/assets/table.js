@@ -2,10 +2,7 @@
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { h, ask, asked } = R;
-  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-
-  const compare = (a, b) => (typeof a === "number" ? a - b : collator.compare(a, b));
+  const { h, ask, asked, count, compare } = R;
   const plain = (value) => (value == null || value === "" ? R.none() : value);
   /**
    * Rows by a column. Either way what isn't ranked (`below`) comes last, before it what has no value; equal ones keep
@@ -29,10 +26,10 @@
    * below(row): whether it stands below all others however they are sorted, which a column's own `below` overrides;
    * id(row); compared(): ticked rows, the first of which stands pinned above all, as do others that are not on this page of
    * the table; verdict(view, ticked): what they say in words; hidden(row): left out
-   * until all are asked for, by search or filter too, as the button `more(n)` says; apart(anchor, row): whether a row
-   * begins another band, in the order of ranks.
+   * until all are asked for, by search or filter too, as the button `more(n)` says; range(row): its best and worst rank,
+   * for bands in the order of ranks: one ends where no range reaches across.
    */
-  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, id, compared, verdict, hidden, more, apart, key }) {
+  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, id, compared, verdict, hidden, more, range, key }) {
     const size = rows.length > 500 ? 25 : 50;
     const chosen = asked("cols") ? new Set(asked("cols").split(",")) : null;
     for (const column of columns)
@@ -59,6 +56,7 @@
       { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
       h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
     );
+    holder.classList.toggle("fits", !R.narrow.matches); // as it mostly does: `edge` looks
     const parts = [note, scroll, key, h("div", { class: "table-foot" }, info, pages)].filter(Boolean);
     holder.replaceChildren(...parts);
     // A shadow at the edge says that more lies beyond it; where nothing does, the head stays under the page's own.
@@ -66,8 +64,9 @@
       const cut = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2;
       holder.classList.toggle("cut", cut);
       holder.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth + 1);
-      holder.style.setProperty("--under", `${document.querySelector(".top").offsetHeight}px`);
-      holder.style.setProperty("--head", `${head.lastElementChild?.offsetHeight || 0}px`);
+      // On what sticks alone: a property of the holder would have every cell's style made anew.
+      head.style.setProperty("--under", `${document.querySelector(".top").offsetHeight}px`);
+      pinned.style.setProperty("--under", `${document.querySelector(".top").offsetHeight + (head.lastElementChild?.offsetHeight || 0)}px`);
     };
     scroll.addEventListener("scroll", edge, { passive: true });
     new ResizeObserver(() => {
@@ -91,13 +90,16 @@
         if (over <= 1) return;
         const weight = (column) => (column.vital ? 0 : column.group === "Other scores" ? 1 : column.id === "weights" ? 2 : 3);
         const last = columns.filter((column) => column.shown && !column.always && !column.lane).sort((p, q) => weight(p) - weight(q));
+        const before = columns.filter((column) => column.shown);
         while (over > 0 && last.length) {
           const column = last.pop();
           over -= head.querySelector(`th[data-id="${CSS.escape(column.id)}"]`)?.offsetWidth || 0;
           column.shown = false;
         }
         heads();
-        fill();
+        const gone = before.flatMap((column, i) => (column.shown ? [] : [i])).reverse();
+        for (const row of holder.querySelectorAll("tr[data-row]")) for (const i of gone) row.deleteCell(i);
+        edge();
       }
     }
     const clear = () => {
@@ -221,25 +223,29 @@
       if (ticked.length) tell(ticked);
       if (before !== (ticked[0] ?? null) || before) heads(); // the lanes' axes are of differences, or no longer
       before = ticked[0] ?? null;
-      let anchor = null,
+      const ranges = part.map((row) => (!below?.(row) && range?.(row)) || [Infinity, 0]);
+      let reach = 0,
         band = 1;
+      const next = ranges.map(([best]) => best); // the best rank from each row on
+      for (let i = next.length - 1; i-- > 0; ) next[i] = Math.min(next[i], next[i + 1]);
+      const bands = ranges.map(([, worst], i) => {
+        if (next[i] > reach) band = 1 - band;
+        reach = Math.max(reach, worst);
+        return band ? "band odd" : "band";
+      });
       body.replaceChildren(
-        ...part.filter((row) => row !== ticked[0]).map((row, i, part) => {
+        ...part.filter((row) => row !== ticked[0]).map((row, i, rest) => {
           const low = below?.(row);
-          if (!low && (!anchor || apart?.(anchor, row))) {
-            anchor = row;
-            band = 1 - band;
-          }
           const classes = [
-            low && i && !below(part[i - 1]) && "ruled",
-            by === "rank" && apart && !low && (band ? "band odd" : "band"),
+            low && i && !below(rest[i - 1]) && "ruled",
+            by === "rank" && range && !low && bands[part.indexOf(row)],
           ];
           return line(row, { class: classes.filter(Boolean).join(" ") || null });
         }),
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
       if (focused) holder.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-      edge();
+      if (holder.isConnected) edge();
       if (!part.length) {
         body.append(
           h(
@@ -253,7 +259,6 @@
           ),
         );
       }
-      const count = (n) => n.toLocaleString("en");
       info.textContent = view.length
         ? `${count(page * size + 1)} to ${count(page * size + part.length)} of ${count(view.length)}`
         : "";
@@ -270,7 +275,7 @@
     find();
     fill();
     fit();
-    (globalThis.requestIdleCallback || setTimeout)(prepare);
+    R.idle(prepare);
     return {
       draw() {
         page = 0;
@@ -295,13 +300,11 @@
   }
 
   // --- what stands above it ---
-  function menu(title, ...children) {
-    return h(
-      "details",
-      { class: "menu" },
-      h("summary", { class: "tool" }, title),
-      h("div", { class: "pop" }, ...children),
-    );
+  /** A button that opens what `make()` gives: made when it is first pressed. */
+  function menu(title, make, kind = "") {
+    const pop = h("div", { class: "pop" });
+    const fill = () => pop.firstChild || pop.append(...make().filter(Boolean));
+    return h("details", { class: `menu ${kind}` }, h("summary", { class: "tool", onclick: fill }, title), pop);
   }
   for (const kind of ["click", "focusin"])
     document.addEventListener(kind, (event) => {
@@ -318,7 +321,7 @@
   function columnMenu(table) {
     return menu(
       "Columns",
-      table.columns
+      () => table.columns
         .filter((column) => !column.always)
         .map((column) => {
           const box = h("input", { type: "checkbox", onchange: (event) => table.show(column, event.target.checked) });
@@ -328,7 +331,8 @@
     );
   }
   /** Save what the table shows now, with what its numbers can't be quoted without. */
-  function save(table, name, kind) {
+  async function save(table, name, kind) {
+    await R.more();
     const shown = table.columns.filter((column) => column.shown && !column.unsaved),
       ticked = table.ticked();
     const view = [...new Set([...ticked, ...table.view()])];
@@ -345,8 +349,7 @@
     }
   }
   function saveMenu(table, name, whole) {
-    return menu(
-      "Download",
+    return menu("Download", () => [
       h(
         "button",
         { type: "button", class: "item", id: "save-csv", onclick: () => save(table, name, "csv") },
@@ -368,7 +371,7 @@
         { class: "item", href: "downloads/leaderboard.json", download: "leaderboard.json" },
         "The whole leaderboard as JSON",
       ),
-    );
+    ]);
   }
   function copyButton() {
     const button = h(
@@ -403,7 +406,7 @@
         },
       },
       h("option", { value: "" }, "All"),
-      choices.map(([value, text, n]) => h("option", { value }, n == null ? text : `${text} (${n.toLocaleString("en")})`)),
+      choices.map(([value, text, n]) => h("option", { value }, n == null ? text : `${text} (${count(n)})`)),
     );
     box.value = asked(name);
     return h("label", { class: "field" }, label, box);
@@ -427,7 +430,7 @@
     box.value = lanes.find((lane) => lane.shown)?.id;
     return h("label", { class: "field" }, h("span", { class: "sr" }, "Shown"), box);
   }
-  /** Search, filters, columns, download, picture (`picture()`: its title, words, of), link. Filters are [label, name, choices]; `apply(name)` is called when one changed. */
+  /** Search, filters, columns, download, picture (`picture()`: its title, words, of), link. Filters are [label, name, how many choices, choices()]; `apply(name)` is called when one changed. */
   function toolbar(table, { before, filters, name, whole, apply, picture }) {
     const box = h("input", {
       type: "search",
@@ -440,13 +443,11 @@
       },
     });
     box.value = asked("q");
-    const useful = filters.filter(([, , choices]) => choices.length > 1);
-    const title = h("summary", { class: "tool" });
+    const useful = filters.filter(([, , n]) => n > 1);
     const write = () => {
       const n = useful.filter(([, id]) => asked(id)).length;
-      title.textContent = n ? `Filters (${n})` : "Filters";
+      popover.firstChild.textContent = n ? `Filters (${n})` : "Filters";
     };
-    write();
     const clear = () => {
       ask(Object.fromEntries(useful.map(([, id]) => [id, null])));
       R.render();
@@ -455,23 +456,17 @@
       write();
       apply(id);
     };
-    const popover = h(
-      "details",
-      { class: "menu filters" },
-      title,
-      h(
-        "div",
-        { class: "pop" },
-        useful.map(([label, id, choices]) => select(label, id, choices, changed)),
-        h("button", { type: "button", class: "item", onclick: clear }, "Clear filters"),
-      ),
-    );
+    const popover = menu("", () => [
+      ...useful.map(([label, id, , choices]) => select(label, id, choices(), changed)),
+      h("button", { type: "button", class: "item", onclick: clear }, "Clear filters"),
+    ], "filters");
+    write();
     return h(
       "div",
       { class: "bar-row" },
       lanePicker(table),
       h("label", { class: "field grow" }, h("span", { class: "sr" }, "Search"), box),
-      h("div", { class: "tools" }, before, useful.length > 0 && popover, columnMenu(table), saveMenu(table, name, whole), R.pictureButton(name, () => ({ rows: table.view(), ticked: table.ticked(), lanes: table.columns.filter((column) => column.lane && column.shown), ...picture() })), copyButton()),
+      h("div", { class: "tools" }, before, useful.length > 0 && popover, columnMenu(table), saveMenu(table, name, whole), h("button", { type: "button", class: "tool", onclick: (event) => R.takePicture(event.currentTarget, name, { rows: table.view(), ticked: table.ticked(), lanes: table.columns.filter((column) => column.lane && column.shown), ...picture() }) }, "Copy as picture"), copyButton()),
     );
   }
 

@@ -90,6 +90,7 @@
     );
     main.replaceChildren(
       h("h1", { text: "How it works" }),
+      h("div", { class: "card" }, R.key([{ intervals: true, bounded: true, rules: [{ kind: "baseline" }, { kind: "human" }] }], true)),
       h("div", { class: "prose" }, paragraphs),
       h("h2", { text: "What a cell says" }),
       h(

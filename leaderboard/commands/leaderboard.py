@@ -1,6 +1,7 @@
 """`reelbench leaderboard`: results into a store, and from there to a table, a page and the Hub."""
 
 import json
+import sys
 from collections import Counter
 from functools import partial
 from itertools import chain
@@ -18,12 +19,12 @@ from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.registry.home import home
+from reelbench.registry.text_tables import p_value
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.bridge import Bridge
     from reelbench.leaderboard.rejudge import Rejudge
-    from reelbench.leaderboard.store import Added
     from reelbench.registry.records import About
     from reelbench.registry.workers import Workers
 
@@ -90,7 +91,7 @@ def add(
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
-    """Recompute every number of a result from its samples, then file it; refuse what doesn't match.
+    """Recompute every number of a result from its samples; add the result, or refuse it if a number differs.
 
     A judge's replies are taken from the result; --rejudge asks again about some, and costs as many calls.
     """
@@ -110,14 +111,7 @@ def add(
     if len(done) > _SHOWN:
         counted = sorted(Counter(one.outcome for one in done).items())
         console.note(", ".join(f"{number} {outcome}" for outcome, number in counted))
-    _tell_unjudged(done)
-    if as_json:
-        console.write_json({"results": [one.as_json() for one in done]})
-    _refuse([one.why for one in done if one.outcome == "refused"], len(done))
-
-
-def _tell_unjudged(done: "list[Added]") -> None:
-    """Say what was filed without the metric that ranks, and how it gets it."""
+    # Say what was filed without the metric that ranks, and how it gets it.
     from reelbench.registry import discovery
 
     for one in done[:_SHOWN]:
@@ -133,6 +127,9 @@ def _tell_unjudged(done: "list[Added]") -> None:
             f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
             f"--judge {spec.judge.suggested} --judge-prompts official (the prompts of published numbers)"
         )
+    if as_json:
+        console.write_json({"results": [one.as_json() for one in done]})
+    _refuse([one.why for one in done if one.outcome == "refused"], len(done))
 
 
 @app.command()
@@ -174,8 +171,9 @@ def rejudge(
             failed.append(f"{done.key}: {done.why}")
         else:
             console.note(f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}")
-    kept = sum(not answers.wanted for answers in work.answers)
-    if kept:
+    if silent := sum(answers.unanswered for answers in work.answers):
+        console.note(f"none of the questions drawn has an answer: {number_of(silent, 'result')}")
+    if kept := sum(not answers.wanted and not answers.unanswered for answers in work.answers):
         console.note(f"judged by {judge.name} already: {number_of(kept, 'result')}")
     made = {name: bridge.bridges(pairs) for name, pairs in work.pairs().items()}
     if as_json:
@@ -205,17 +203,18 @@ def show(made: "Bridge") -> None:
     console.show(table)
     if len(made.results) > 1:
         tau = "undefined" if made.tau is None else f"{made.tau:.2f}"
-        console.write(f"Kendall's tau of the two orders: {tau}; {_changed(made)}")
+        if made.changed is None:
+            changed = "too many results to compare each with each"
+        else:
+            pairs = [
+                f"{pair.first.result.model.id} and {pair.second.result.model.id} (p = {p_value(pair.p)})"
+                for pair in made.changed
+            ]
+            changed = (
+                f"changed places beyond chance: {', '.join(pairs)}" if pairs else "no pair changed places beyond chance"
+            )
+        console.write(f"Kendall's tau of the two orders: {tau}; {changed}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
-
-
-def _changed(made: "Bridge") -> str:
-    if made.changed is None:
-        return "too many results to compare each with each"
-    pairs = [
-        f"{pair.first.result.model.id} and {pair.second.result.model.id} (p = {pair.p:.4f})" for pair in made.changed
-    ]
-    return f"changed places beyond chance: {', '.join(pairs)}" if pairs else "no pair changed places beyond chance"
 
 
 @app.command("list")
@@ -261,7 +260,7 @@ def import_hub(
     store: Store,
     dataset: Annotated[str | None, _board("--dataset")] = None,
 ) -> None:
-    """Import the Hub's own leaderboard of a dataset: shown as a separate source, never ranked."""
+    """Import the Hub's leaderboard of a dataset: shown as a separate source, never ranked."""
     from reelbench.leaderboard import community
     from reelbench.registry.data.loading import named
 
@@ -277,13 +276,14 @@ def build(
     out: Annotated[Path, board_option("build", "--out")],
     published: Annotated[bool, _board("--published/--no-published")] = True,
     common: Common = None,
+    url: Annotated[str | None, board_option("build", "--url")] = None,
     as_json: Json = False,
     spread: "Workers",
 ) -> None:
     """Write the leaderboard's page; it works from disk and on any static host."""
     from reelbench.leaderboard import site
 
-    made = site.build(store, out, published=published, workers=spread, common=common or ())
+    made = site.build(store, out, published=published, workers=spread, common=common or (), url=url)
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     runs = sum(entry.stored is not None for entry in made.entries)
@@ -330,9 +330,10 @@ def check(
 
 @app.command()
 def tables(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="As --benchmark.")] = None,
     *,
     store: Store,
-    style: Annotated[Literal["markdown", "latex"], _board("--format"), Kind.FORMAT] = "markdown",
+    style: Annotated[Literal["text", "markdown", "latex"] | None, _board("--format"), Kind.FORMAT] = None,
     benchmark: Annotated[str | None, _board("--benchmark")] = None,
     columns: Annotated[str | None, _board("--columns")] = None,
     published: Annotated[bool, _board("--published/--no-published")] = True,
@@ -343,13 +344,37 @@ def tables(
     from reelbench.leaderboard.exports import tables as files
     from reelbench.registry import discovery
 
+    benchmark = benchmark or name
     made = board.make(store, published=published, common=common or ())
     if benchmark is not None and benchmark not in made.specs:
         discovery.get(benchmark)
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     metrics = columns.split(",") if columns else None
+    style = style or ("text" if sys.stdout is not None and sys.stdout.isatty() else "markdown")
     console.write(files.tables(made, style, benchmark=benchmark, metrics=metrics).rstrip("\n"))
+
+
+@app.command()
+def figures(
+    *,
+    store: Store,
+    out: Annotated[Path, board_option("figures", "--out")],
+    width: Annotated[Literal["column", "page"], board_option("figures", "--width")] = "column",
+    benchmark: Annotated[str | None, _board("--benchmark")] = None,
+) -> None:
+    """Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174 mm wide, letters of 8 pt, fonts inside."""
+    from reelbench.leaderboard import board
+    from reelbench.leaderboard.exports import figures as drawn
+
+    made = board.make(store, published=False)
+    wanted = [group for name, group in made.main.items() if benchmark in (None, name)]
+    if not wanted:
+        raise InputError(f"{store}: no ranked table{f' of {benchmark}' if benchmark else ''} to draw")
+    out.mkdir(parents=True, exist_ok=True)
+    for group in wanted:
+        for path in drawn.write(made, group, width, out):
+            console.write(str(path))
 
 
 @app.command()

@@ -20,6 +20,7 @@ def view(
     out: Annotated[Path | None, board_option("view", "--out")] = None,
     pictures: Annotated[int, board_option("view", "--pictures")] = 2000,
     only: Annotated[str | None, board_option("view", "--only")] = None,
+    table: Annotated[Path | None, board_option("view", "--csv")] = None,
 ) -> None:
     """Make a page of a run, or of several side by side.
 
@@ -30,10 +31,17 @@ def view(
     """
     from reelbench.leaderboard.view import page
     from reelbench.leaderboard.view.runs import grouped
+    from reelbench.registry.files import write_text
 
     if absent := [path for path in runs if not path.exists()]:
         raise InputError(f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote")
     groups = grouped(runs)
+    one_file = next((path for path in (out, table) if path and (path is table or path.suffix == ".html")), None)
+    if len(groups) > 1 and one_file:
+        raise InputError(f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file")
+    if table is not None:
+        write_text(table, page.as_csv(groups[0], only))
+        console.note(f"the questions as CSV: {table}")
     for group in groups:
         place = page.place_of(group, out, several=len(groups) > 1)
         total = len({name for run in group for name in run.samples})

@@ -167,13 +167,23 @@ def _metric_result(
             "confidence_level": 0.95,
             "method": f"{result.interval}, bootstrap over videos, seeded",
         }
+    settings, generation = result.settings, result.settings.generation
+    arguments = {n: generation[n] for n in ("temperature", "top_p", "top_k") if is_number(generation.get(n))}
+    limits = [value for name in _TOKENS if isinstance(value := generation.get(name), int) and value > 0]
+    arguments |= {"max_tokens": limits[0]} if limits else {}
+    details = {
+        "frames": settings.frames,
+        "prompt_sha256": settings.prompt_sha256 or "unknown",
+        "seed": "unknown" if settings.seed is None else str(settings.seed),
+        "generation": json.dumps(generation, ensure_ascii=False, sort_keys=True),
+    }
     return {
         "evaluation_result_id": f"{evaluation}#{metric.name}",
         "evaluation_name": f"{spec.id}.{metric.name}",
         "source_data": _source(spec, result),
         "metric_config": config,
         "score_details": {"score": found.value, "details": _details(one), "uncertainty": uncertainty},
-        "generation_config": _generation(result),
+        "generation_config": {"generation_args": arguments, "additional_details": details},
     }
 
 
@@ -230,20 +240,6 @@ def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
     if judge.votes > 1:
         scoring["aggregation_method"] = "average" if judge.vote_rule == "mean" else "majority_vote"
     return scoring
-
-
-def _generation(result: Result) -> dict[str, Any]:
-    settings, generation = result.settings, result.settings.generation
-    arguments = {n: generation[n] for n in ("temperature", "top_p", "top_k") if is_number(generation.get(n))}
-    limits = [value for name in _TOKENS if isinstance(value := generation.get(name), int) and value > 0]
-    arguments |= {"max_tokens": limits[0]} if limits else {}
-    details = {
-        "frames": settings.frames,
-        "prompt_sha256": settings.prompt_sha256 or "unknown",
-        "seed": "unknown" if settings.seed is None else str(settings.seed),
-        "generation": json.dumps(generation, ensure_ascii=False, sort_keys=True),
-    }
-    return {"generation_args": arguments, "additional_details": details}
 
 
 # --- the instances -------------------------------------------------------------------------------------------------

@@ -56,7 +56,17 @@ def export(
         repository = (datasets or {}).get(spec.id) or (data.repo_id if isinstance(data, HubFile) else None)
         task = task_id(spec, split)
         value = metric_value(row.metrics, spec.primary.name)
-        why = _why_not(row, repository, task, value)
+        covers = row.group.subset or row.unranked
+        reasons = {
+            "it is on the mini data, which is for trying things out": row.group.mini,
+            "it is on data of one's own": row.group.data is not None,
+            f"it covers a part of the split only ({covers})": covers is not None,
+            f"the split {row.group.split} has no task of its own on the Hub": task is None,
+            "its dataset has no repository on the Hub; name one with --dataset BENCHMARK=ORG/NAME": repository is None,
+            "its primary metric is not scored": value is None,
+            f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(row.model),
+        }
+        why = next((reason for reason, applies in reasons.items() if applies), "")
         if not why and repository is not None and not boards(repository):
             why = f"{repository} has no leaderboard on the Hub; its owners make one with eval.yaml"
         if why or repository is None or task is None or value is None:
@@ -101,17 +111,3 @@ def notes(spec: BenchmarkSpec, row: BoardEntry, result: Result) -> str:
     parts.append(f"{row.facts['scored']} of {counts.items} items scored" + (f" ({unscored})" if unscored else ""))
     parts.append(f"reelbench {result.software.get('reelbench', 'unknown')}")
     return "; ".join(parts)
-
-
-def _why_not(row: BoardEntry, repository: str | None, task: str | None, value: float | None) -> str:
-    covers = row.group.subset or row.unranked
-    reasons = {
-        "it is on the mini data, which is for trying things out": row.group.mini,
-        "it is on data of one's own": row.group.data is not None,
-        f"it covers a part of the split only ({covers})": covers is not None,
-        f"the split {row.group.split} has no task of its own on the Hub": task is None,
-        "its dataset has no repository on the Hub; name one with --dataset BENCHMARK=ORG/NAME": repository is None,
-        "its primary metric is not scored": value is None,
-        f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(row.model),
-    }
-    return next((reason for reason, applies in reasons.items() if applies), "")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 from typing import Any, Literal
@@ -14,26 +13,11 @@ from reelbench.pages.markdown import inert
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
+from reelbench.registry.text_tables import Table, spreadsheet_cell, tex
 
-Format = Literal["markdown", "latex"]
+Format = Literal["text", "markdown", "latex"]
 
-_AFTER_A_MARK = re.compile(r"""((?:[;|]|(?<!^)\t)\s*["']?)([=+@＝＋－＠-])""")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "≥": r"$\geq$",
-    "–": "--",
-    "’": "'",
-}
+_TERMINAL, _BRIEF = 80, 32  # columns of a terminal, and of a name in it
 
 
 def as_csv(board: Board, benchmark: str) -> str:
@@ -46,7 +30,7 @@ def as_csv(board: Board, benchmark: str) -> str:
     writer.writerow([*(column.id for column in before), *numbers, *(column.id for column in columns.AFTER)])
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
-            head, tail = ([_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
+            head, tail = ([spreadsheet_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
             values: list[float | str] = []
             for metric in spec.metrics:
                 found = entry.metrics.get(metric.name)
@@ -85,14 +69,6 @@ def as_document(board: Board) -> dict[str, Any]:
     }
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, str):
-        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells at a semicolon.
-        value = _AFTER_A_MARK.sub(r"\1'\2", value)
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return "" if value is None else value
-
-
 # --- for papers ------------------------------------------------------------------------------------------------------
 
 
@@ -100,7 +76,7 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
     """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last.
 
     `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main one, which with its
-    interval is what a column of a paper has room for.
+    interval is what a column of a paper has room for; text as many as 80 columns hold.
     """
     parts = []
     for name, groups in board.groups.items():
@@ -108,7 +84,8 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
             continue
         for group in groups:
             rows = [entry for entry in board.entries if entry.group == group]
-            parts.append((_markdown if style == "markdown" else _latex)(board, group, rows, metrics))
+            made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
+            parts.append(made(board, group, rows, metrics))
     return "\n".join(parts)
 
 
@@ -168,7 +145,7 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
 def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     spec = board.spec(group)
     metrics = _shown(spec, entries, wanted)
-    lines = [["rank", "ranks", "model", "frames", *(metric.title for metric in metrics)]]
+    lines = [["rank", "ranks", "model", "frames", *(inert(metric.title) for metric in metrics)]]
     lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
         rank = board.ranks.get(entry.key)
@@ -188,16 +165,50 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
     )
 
 
-def _tex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
+    """Return the notes on all rows, and the rows, reference points last, each with those on it alone."""
+    of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
+    of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
+    own = [[note for note in notes if note not in of_all] for notes in of_rows]
+    return of_all, sorted(zip(entries, own, strict=True), key=lambda row: row[0].is_reference)
+
+
+def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
+    """Lines for a terminal: names without who made them, the main score's interval, notes on rows under the table."""
+    spec = board.spec(group)
+    metrics = _shown(spec, entries, wanted)
+    of_all, noted = _noted(board, entries)
+    numbers: dict[str, int] = {}
+    rows = []
+    for entry, notes in noted:
+        signs = ",".join(str(numbers.setdefault(note, len(numbers) + 1)) for note in notes)
+        rank, brief = board.ranks.get(entry.key), entry.brief
+        brief = brief if len(brief) <= _BRIEF else f"{brief[:18]}…{brief[-_BRIEF + 19 :]}"
+        rows.append(["" if rank is None else str(rank), columns.rank_range(board, entry) or ""])
+        rows[-1].append(brief + (f" [{signs}]" if signs else ""))
+        for metric in metrics:
+            found = entry.metrics.get(metric.name)
+            rows[-1].append(least(entry, metric) + number(metric, found))
+            rows[-1] += [_ends(metric, found)[1:-1].replace(", ", " to ")] if metric is spec.primary else []
+    heads = ["#", "#ranks", "model"]
+    for metric in metrics:
+        heads += [f"#{metric.short}", *(["#95 %"] if metric is spec.primary else [])]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    many = len(heads)
+    while wanted is None and many > 5 and sum(widths[:many]) + 2 * (many - 1) > _TERMINAL:  # noqa: PLR2004
+        many -= 1
+    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    below = [*(f"all rows: {note}" for note in of_all), *(f"[{sign}] {note}" for note, sign in numbers.items())]
+    below += [f"{len(heads) - many} more columns: --columns, or --format markdown"] if many < len(heads) else []
+    title = f"{spec.title}, {group.label}{listed}"
+    return Table(title, heads[:many], [row[:many] for row in rows], below).text() + "\n"
 
 
 def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     """A float of one column: the best in bold, intervals always, notes on rows under it."""
     spec = board.spec(group)
-    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted)
-    of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
-    of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
+    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted) or _shown(spec, entries, None)
+    of_all, noted = _noted(board, entries)
     signs: dict[str, str] = {}
     best = {
         metric.name: max(
@@ -207,22 +218,20 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
         for metric in metrics
     }
     body = []
-    for entry, marks in sorted(zip(entries, of_rows, strict=True), key=lambda row: row[0].is_reference):
+    for entry, notes in noted:
         rank = board.ranks.get(entry.key)
-        notes = [note for note in marks if note not in of_all]
         for note in notes:
             signs.setdefault(note, chr(ord("a") + len(signs)) if len(signs) < len(ascii_lowercase) else str(len(signs)))
         mark = f"$^{{{','.join(signs[note] for note in notes)}}}$" if notes else ""
         cells = []
         for metric in metrics:
             found = entry.metrics.get(metric.name)
-            text = _tex(least(entry, metric) + number(metric, found))
+            text = tex(least(entry, metric) + number(metric, found))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
             ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
             cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
-        ranks = ["" if rank is None else str(rank), _tex(columns.rank_range(board, entry) or "")]
-        brief = entry.model.partition("/")[2] or entry.model  # without who made it
-        body.append(rf"{' & '.join([*ranks, _tex(brief) + mark, *cells])} \\")
+        ranks = ["" if rank is None else str(rank), tex(columns.rank_range(board, entry) or "")]
+        body.append(rf"{' & '.join([*ranks, tex(entry.brief) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
     from reelbench import __version__
 
@@ -234,8 +243,8 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
     caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
     notes = "; ".join(
         [
-            *(f"All rows: {_tex(note)}" for note in of_all),
-            *(f"$^{{{sign}}}$~{_tex(note)}" for note, sign in signs.items()),
+            *(f"All rows: {tex(note)}" for note in of_all),
+            *(f"$^{{{sign}}}$~{tex(note)}" for note, sign in signs.items()),
         ]
     )
     return "\n".join(
@@ -243,10 +252,10 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             r"% needs \usepackage{booktabs,tabularx}",
             r"\begin{table}",
             r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{_tex(caption)}}}",
+            rf"\caption{{{tex(caption)}}}",
             rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}rr>{{\raggedright\arraybackslash}}X{'r' * len(metrics)}@{{}}}}",
             r"\toprule",
-            rf"& Ranks & Model{''.join(' & ' + _tex(metric.short) for metric in metrics)} \\",
+            rf"& Ranks & Model{''.join(' & ' + tex(metric.short) for metric in metrics)} \\",
             r"\midrule",
             *body,
             r"\bottomrule",

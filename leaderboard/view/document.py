@@ -89,6 +89,7 @@ def document(
         "faults": [faults(run, rows) for run in runs],
         "split": split,
         "version": runs[0].result.benchmark.version,
+        "only": only,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
         # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
@@ -147,10 +148,20 @@ def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 
 def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     result = run.result
+    heading = ""
+    if len(runs) > 1:
+        # The words that tell a run from the others, beside the model's name.
+        beside = ("model.id", "software.", "benchmark.", "model.about.")
+        names = [name for name in apart if not name.startswith(beside)]
+        names = [name for name in names if "sha256" not in name and name != "judge.url"]
+        if not names and "model.id" not in apart:
+            names = list(apart)
+        named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
+        heading = ", ".join(f"{name} {as_text(value)}" for name, value in named if value is not None)
     return {
         "letter": LETTERS[number],
         "model": result.model.id,
-        "heading": _heading(number, apart) if len(runs) > 1 else "",
+        "heading": heading,
         "folder": str(run.folder),
         "result": result.model_dump(mode="json", exclude={"metrics", "breakdowns"}),
         "metrics": {name: site.value_and_ends(value) for name, value in result.metrics.items()},
@@ -159,18 +170,8 @@ def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[
     }
 
 
-def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
-    """Return the words that tell a run from the others, beside the model's name."""
-    names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
-    names = [name for name in names if "sha256" not in name and name != "judge.url"]
-    if not names and "model.id" not in apart:
-        names = list(apart)
-    named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
-    return ", ".join(f"{name} {as_text(value)}" for name, value in named if value is not None)
-
-
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
-    """Return the paired differences of two runs: by metric, or why there is none."""
+    """Return the paired differences of two runs: by metric, and of the main one by label; or why there is none."""
     try:
         compared = comparison.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
     except InputError as error:
@@ -181,7 +182,30 @@ def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
             name: {"difference": d.difference, "ci95": d.ci95, "p": d.p, "n": d.n, "videos": d.videos}
             for name, d in compared.metrics.items()
         },
+        "labels": list(_by_label(first, other)),
     }
+
+
+def _by_label(first: ViewedRun, other: ViewedRun) -> Iterator[dict[str, Any]]:
+    """Yield the main metric's paired difference on each label's questions, where it has an interval."""
+    spec = first.spec
+    a, b = comparison.on_both(list(first.samples.values()), list(other.samples.values()))
+    pairs = list(zip(a, b, strict=True))
+    for facet in spec.facets:
+        for label in dict.fromkeys(label for sample in a for label in sample.facets.get(facet.name, ())):
+            ours = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
+            if len(ours) == len(pairs):
+                continue
+            found = comparison.metric_difference(spec, spec.primary, *map(list, zip(*ours, strict=True)))
+            if found is not None and found.ci95 is not None:
+                yield {
+                    "facet": facet.name,
+                    "label": label,
+                    "difference": found.difference,
+                    "ci95": found.ci95,
+                    "n": found.n,
+                    "videos": found.videos,
+                }
 
 
 def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:

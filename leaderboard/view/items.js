@@ -30,11 +30,17 @@
     judge_not_drawn: "not drawn for the judge",
     answers_hidden: "answer hidden",
     cut_off: "cut off",
+    refused: "ended by the server’s filter",
+    model_failed: "the model failed",
+    scorer_failed: "not scored: an error",
   };
   const stateName = (code) => (Object.hasOwn(STATES, code) ? STATES[code] : code.replaceAll("_", " "));
   const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 
   // --- which ---
+  /** Whether answers have scores between wrong and right: then it is the reader who says from where on one is right. */
+  const graded = items.some((item) => item.runs.some((run) => run?.score != null && run.score > primary.low && run.score < primary.high));
+  let from = data.right;
   const answers = (item) => item.runs.filter(Boolean);
   const some = (test) => (item) => answers(item).some(test);
   const told = (item) => item.runs.filter((run) => run && run.right != null);
@@ -42,27 +48,33 @@
   /** Whether the metric, or the judge, says different things of two runs: free texts always differ. */
   const scoresDiffer = (item) => new Set(told(item).map((run) => run.score)).size > 1;
   const CHIPS = [
-    ["", "All", () => true],
+    ["", () => "All", () => true],
     [
       "wrong",
-      several ? "All wrong" : "Wrong",
+      () => (graded ? `${several ? "All under" : "Under"} ${from}` : several ? "All wrong" : "Wrong"),
       (item) => told(item).length > 0 && told(item).every((run) => !run.right),
     ],
-    ...(several ? [["one", "Only one is right", onlyOne]] : []),
+    ...(several ? [["one", () => (graded ? `Only one from ${from}` : "Only one is right"), onlyOne]] : []),
     ...(several
       ? runs.map((run, i) => [
           `only-${run.letter}`,
-          `Only ${run.letter} is right`,
+          () => (graded ? `Only ${run.letter} from ${from}` : `Only ${run.letter} is right`),
           (item) => onlyOne(item) && item.runs[i]?.right,
         ])
       : []),
-    ...(several ? [["differ", "Scores differ", scoresDiffer]] : []),
-    ["unreadable", "Unreadable", some((run) => run.flags)],
-    ["unscored", "Not scored", some((run) => run.state === "unscored")],
-    ["disagree", "Judges disagree", some((run) => run.disagree)],
+    ...(several ? [["differ", () => "Scores differ", scoresDiffer]] : []),
+    ["unreadable", () => "Unreadable", some((run) => run.flags)],
+    ["unscored", () => "Not scored", some((run) => run.state === "unscored")],
+    ["disagree", () => "Judges disagree", some((run) => run.disagree)],
   ];
   /** Chip -> the questions that it shows, looked up once: a press costs one pass over the list. */
-  const hits = new Map(CHIPS.map(([name, , test]) => [name, name ? new Set(items.filter(test)) : null]));
+  let hits = new Map();
+  function count(least) {
+    from = least;
+    for (const item of items) for (const run of answers(item)) if (graded && run.score != null) run.right = run.score >= from - 1e-9;
+    hits = new Map(CHIPS.map(([name, , test]) => [name, name ? new Set(items.filter(test)) : null]));
+  }
+  count(from);
   const labels = (name) => [...new Set(items.flatMap((item) => item.facets?.[name] || []))];
   const reasons = [...new Set(items.flatMap((item) => answers(item).flatMap((run) => run.reason || [])))];
   const SELECTS = [
@@ -72,6 +84,10 @@
       labels(facet.name),
       (item, label) => item.facets?.[facet.name]?.includes(label),
     ]),
+    ["pair", graded ? "One from there, one under" : "One right, one wrong", several && runs.length > 2 ? runs.flatMap((a) => runs.flatMap((b) => (a === b ? [] : `${a.letter}-not-${b.letter}`))) : [], (item, pair) => {
+      const [won, lost] = pair.split("-not-").map((letter) => item.runs[runs.findIndex((run) => run.letter === letter)]);
+      return won?.right === true && lost?.right === false;
+    }],
     ["reason", "Why not scored", reasons, (item, reason) => answers(item).some((run) => run.reason === reason)],
   ].filter(([, , choices]) => choices.length > 1 || (choices.length === 1 && choices !== reasons));
   const gap = (item) => {
@@ -159,11 +175,12 @@
   ];
   /** One run's cell of the heat map down the list: the stronger its ground, the higher its score. */
   function cell(run, i) {
-    const [sign, word] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
     const scored = run?.score != null;
-    const tells = `${several ? `${runs[i].letter}: ` : ""}${word}${scored ? `, ${R.num(run.score, primary.unit)}` : ""}`;
+    const [mark, word] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
+    const sign = graded && scored ? +run.score.toFixed(1) : mark;
+    const tells = `${several ? `${runs[i].letter}: ` : ""}${graded && scored ? "" : word}${scored ? `, ${R.num(run.score, primary.unit)}` : ""}`;
     const share = scored ? (run.score - primary.low) / (primary.high - primary.low) : 0;
-    return h("i", { class: "cell", role: "img", "aria-label": tells, title: tells, style: `--share:${(60 * share).toFixed(0)}%` }, sign);
+    return h("i", { class: `cell${graded ? " graded" : ""}`, role: "img", "aria-label": tells, title: tells, style: `--share:${(60 * share).toFixed(0)}%` }, sign);
   }
   const address = (item) => `#${state}${state.size ? "&" : ""}sample=${encodeURIComponent(item.id)}`;
   const here = () => `${current ? address(current) : `#${state}`}${turned ? `&page=${page + 1}` : ""}`;
@@ -205,7 +222,7 @@
     const part = view.slice(page * SIZE, (page + 1) * SIZE);
     $("list").replaceChildren(...part.map(row));
     if (!part.length) $("list").append(h("li", { class: "empty" }, "Nothing matches."));
-    const count = (n) => n.toLocaleString("en");
+    const { count } = R;
     $("count").textContent = part.length
       ? `${count(page * SIZE + 1)} to ${count(page * SIZE + part.length)} of ${count(view.length)}`
       : "";
@@ -259,19 +276,30 @@
       },
     });
     box.value = state.get("q") || "";
-    $("tools").replaceChildren(
+    const again = () => {
+      if (!least.checkValidity() || !least.value) return;
+      set("from", +least.value === data.right ? "" : least.value);
+      count(+least.value);
+      tools();
+      apply(false);
+      $("least").focus();
+    };
+    const { low, high } = primary;
+    const least = h("input", { type: "number", id: "least", min: low, max: high, step: (high - low) / 50, value: from, onchange: again });
+    $("tools").replaceChildren(...[
       h("label", { class: "field grow" }, "Search", box),
+      graded && h("label", { class: "field" }, "Counts as right from", least),
       ...SELECTS.map(([name, label, choices]) =>
-        select(name, label, [["", "All"], ...choices.map((one) => [one, name === "reason" ? stateName(one) : one])]),
+        select(name, label, [["", "All"], ...choices.map((one) => [one, name === "reason" ? stateName(one) : name === "pair" ? `${one.replace("-not-", " ✓, ")} ✗` : one])]),
       ),
       select(
         "order",
         "Order",
         ORDERS.map(([name, title]) => [name, title]),
       ),
-    );
+    ].filter(Boolean));
     $("chips").replaceChildren(
-      ...CHIPS.map(([name, title]) => [name, title, hits.get(name)?.size ?? items.length])
+      ...CHIPS.map(([name, title]) => [name, title(), hits.get(name)?.size ?? items.length])
         .filter(([name, , count]) => !name || count)
         .map(([name, title, count]) =>
           h(
@@ -286,7 +314,7 @@
               },
             },
             title,
-            h("b", {}, count.toLocaleString("en")),
+            h("b", {}, R.count(count)),
           ),
         ),
     );
@@ -305,6 +333,7 @@
     if (found !== query.toString()) {
       for (const name of [...state.keys()]) state.delete(name);
       for (const [name, value] of query) state.set(name, value);
+      if (graded) count(Number(state.get("from")) || data.right);
       tools();
       find();
     }
@@ -340,6 +369,6 @@
 
   const byId = (id) => items.find((item) => item.id === id);
   const holds = (item) => view.includes(item);
-  Object.assign(R, { stateName, titled });
+  Object.assign(R, { stateName, titled, graded });
   R.items = { read, open, step, address, byId, holds, first: () => view[0], write, prepare: () => later(inTime) };
 })();

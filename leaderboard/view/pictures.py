@@ -91,7 +91,24 @@ class Strips:
         key = (sample.video, frames, times, media)
         if key not in self._known:
             try:
-                self._known[key] = self._made(sample, times, frames, media, row)
+                pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
+                if isinstance(pictures, str):
+                    self._known[key] = pictures
+                else:
+                    n = len(times)
+                    chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
+                    if len(chosen) > self.left:
+                        self._known[key] = NO_ROOM
+                    else:
+                        files = f"{_FOLDER}/{len(self.all)}/"
+                        (self.folder / files).mkdir(parents=True)
+                        for number, picture in enumerate(pictures(chosen)):
+                            picture.save(self.folder / files / f"{number}.jpg", quality=74)
+                        self.left -= len(chosen)
+                        self.all.append(
+                            {"files": files, "times": [round(times[i], 3) for i in chosen], "of": len(times)}
+                        )
+                        self._known[key] = len(self.all) - 1
             except (ReelbenchError, OSError):
                 self._known[key] = NOT_HERE
         return self._known[key]
@@ -111,24 +128,6 @@ class Strips:
         if self.library.in_pictures:
             return None
         return (self.library.named(media) if media else None) or self.library.find(row)
-
-    def _made(
-        self, sample: Sample, times: Sequence[float], frames: str, media: str | None, row: Mapping[str, Any] | None
-    ) -> int | str:
-        pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
-        if isinstance(pictures, str):
-            return pictures
-        n = len(times)
-        chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
-        if len(chosen) > self.left:
-            return NO_ROOM
-        files = f"{_FOLDER}/{len(self.all)}/"
-        (self.folder / files).mkdir(parents=True)
-        for number, picture in enumerate(pictures(chosen)):
-            picture.save(self.folder / files / f"{number}.jpg", quality=74)
-        self.left -= len(chosen)
-        self.all.append({"files": files, "times": [round(times[i], 3) for i in chosen], "of": len(times)})
-        return len(self.all) - 1
 
     def _pictures_or_reason(
         self, row: dict[str, Any], times: Sequence[float], frames: str, media: str | None

@@ -61,6 +61,8 @@
     const place = `left:${share(from)}%;width:${share(to) - share(from)}%`;
     return h("i", { class: `span ${kind}${short}`, style: place, "data-start": from, "data-end": to });
   }
+  /** A picture's address: beside the page, or in it. */
+  const picture = (files, k) => (Array.isArray(files) ? files[k] : `${files}${k}.jpg`);
   const THUMBS = 12; // % of the axis that a picture takes
   /** Pictures of the first run's frames that the page has, each at its time; of those too close to each other the first. */
   function thumbs(item, share) {
@@ -73,7 +75,7 @@
       if (left < free) return [];
       free = left + THUMBS;
       const place = `left:${left}%;width:${THUMBS}%`;
-      return h("img", { src: `${files}${k}.jpg`, alt: "", loading: "lazy", style: place });
+      return h("img", { src: picture(files, k), alt: "", loading: "lazy", style: place });
     });
     const whose = several && !shared(item) ? ` of ${runs[i].letter}` : "";
     return h("div", { class: "line" }, h("span", { class: "sub" }, `frames${whose}`), h("div", { class: "thumbs" }, pictures), h("span", {}));
@@ -207,7 +209,7 @@
             h(
               "li",
               { class: within(time) ? "within" : "" },
-              h("img", { src: `${files}${i}.jpg`, alt: `Frame at ${seconds(time)}`, loading: "lazy", height: 96 }),
+              h("img", { src: picture(files, i), alt: `Frame at ${seconds(time)}`, loading: "lazy", height: 96 }),
               h("span", { class: "sub" }, seconds(time)),
             ),
           ),
@@ -298,7 +300,7 @@
   }
   // --- what the answers have in common ---
   const PAIRS = 160_000; // of words held against each other: more would be felt, and is an essay
-  const pieces = (text) => text.match(/\s+|[^\s\p{P}]+|\p{P}/gu) || [];
+  const pieces = (text) => text.match(/\s+|\d+(?:[.,:]\d+)*|[^\s\p{P}]+|\p{P}/gu) || [];
   /** Which pieces of a text are in the longest common subsequence with another, or null where there is too little of it. */
   function inCommon(ours, theirs) {
     const [n, m] = [ours.length, theirs.length];
@@ -346,7 +348,7 @@
       h(
         "details",
         {},
-        h("summary", { text: `As it came, with the reasoning (${raw.length.toLocaleString("en")} characters)` }),
+        h("summary", { text: `As it came, with the reasoning (${R.count(raw.length)} characters)` }),
         R.longText(raw),
       );
     if (run.cut)
@@ -358,7 +360,8 @@
   }
   function facts(run) {
     const place = (column) => benchmark.metrics.findIndex(({ title }) => title === data.scored[column]?.[0]);
-    const inOrder = Object.entries(run.scores || {}).sort(([p], [q]) => place(p) - place(q));
+    // What the badge says, once.
+    const inOrder = Object.entries(run.scores || {}).filter(([column]) => data.scored[column]?.[0] !== primary.title).sort(([p], [q]) => place(p) - place(q));
     const scores = inOrder.map(([column, value]) => {
       const [title, unit, scale] = data.scored[column] || [R.titled(column)];
       return [R.short(title), unit && value !== null ? R.num(scale * value, unit) : number(value)];
@@ -376,6 +379,11 @@
         )
       : null;
   }
+  /** Whether the choice is right and what makes the answer wrong is its span. */
+  const spanMissed = (run) => {
+    const column = Object.keys(data.scored).find((name) => data.scored[name][0] === "Accuracy");
+    return primary.title !== "Accuracy" && run.right === false && run.scores?.[column] * data.scored[column]?.[2] === 100;
+  };
   function answer(item, run, i) {
     const head = [
       several && R.letter(i),
@@ -397,8 +405,8 @@
         "h3",
         {},
         head,
-        run.right != null && badge(run.right ? "right" : "wrong", run.right ? "human" : "warn"),
-        run.score != null && badge(`${R.short(primary.title)}: ${R.num(run.score, primary.unit)}`),
+        R.graded && run.score != null && badge(`${R.short(primary.title)} ${R.num(run.score, primary.unit)}`, run.right ? "human" : ""),
+        !R.graded && run.right != null && badge(run.right ? "right" : spanMissed(run) ? "span missed" : "wrong", run.right ? "human" : "warn"),
         run.reason && badge(`not scored: ${R.stateName(run.reason)}`, "warn"),
         list(run.flags).map((flag) => badge(R.stateName(flag), "warn")),
         run.disagree && badge("judges disagree", "floor"),
@@ -423,7 +431,7 @@
   }
 
   function sampleCard(item) {
-    const named = ([facet, labels]) => labels.map((label) => (/^\d/.test(label) ? `${facet} ${label}` : label));
+    const named = ([facet, labels]) => labels.map((label) => (/^\d/.test(label) ? `${facet} ${label}` : label.replaceAll("_", " ")));
     const labels = Object.entries(item.facets || {}).flatMap(named);
     return h(
       "article",
@@ -439,7 +447,7 @@
           h("a", { class: "sub", href: R.items.address(item), text: "link" }),
         ),
       ),
-      h("p", { class: "sub" }, "Video ", bdi(item.video)),
+      h("p", { class: "sub" }, "Video ", bdi(item.video), !item.file && (data.sent ? " (not in this file)" : " is not on this machine: name its folder in REELBENCH_MEDIA, and make this page again.")),
       h(
         "div",
         { class: "bench" },

@@ -46,6 +46,30 @@
     });
 
   // --- differences ---
+  const MOST = 9; // lines on the first screen
+  /** What the first run is ahead by, over all questions and by label, on one axis; a label shows its questions. */
+  R.apart = () => {
+    const each = Math.max(0, Math.floor(MOST / differences.length) - 1);
+    const lines = differences.flatMap(({ metrics, labels = [] }, i) => [
+      { ...metrics[primary.name], name: `${runs[0].letter} − ${runs[i + 1].letter}, all` },
+      ...labels.toSorted((p, q) => q.n - p.n).slice(0, each).map((one) => ({ ...one, name: one.label.replaceAll("_", " ") })),
+    ]).filter((one) => one.ci95);
+    if (!lines.length) return [];
+    const ends = lines.flatMap((one) => one.ci95);
+    const steps = Plots.ticks(Math.min(0, ...ends), Math.max(0, ...ends), 4);
+    const rules = [{ at: 0, kind: "zero" }];
+    const line = (one) => {
+      const value = signed(one.difference, primary.unit);
+      const hollow = one.ci95[0] <= 0 && one.ci95[1] >= 0;
+      const tip = `${one.name}: ${value}, 95 % interval ${one.ci95.map((end) => signed(end, primary.unit)).join(" to ")}, ${one.n} questions on ${one.videos} videos`;
+      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : "told apart"}`);
+      return h("li", { class: one.label ? null : "all" }, name, Plots.track({ value: one.difference, ends: one.ci95, steps, rules, hollow, tip }), h("b", {}, value));
+    };
+    const said = `${R.short(primary.title)}, paired differences with 95 % intervals (of these runs alone; hollow: holds 0, so not told apart), from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}; the line is 0`;
+    const list = h("ul", { class: "apart", "data-marks": true, "aria-label": said }, lines.map(line));
+    list.querySelector("[data-tip]").setAttribute("tabindex", 0);
+    return [list, h("p", { class: "note" }, `${said}.`)];
+  };
   /** The main metric's paired differences, each a line with its interval, on one axis around zero. */
   function strip() {
     const pairs = differences

@@ -11,13 +11,15 @@
   // --- head ---
   const [alone, ...others] = runs;
   $("title").replaceChildren(others.length ? `${benchmark.title}: ${runs.length} runs side by side` : bdi(alone.model));
-  const count = (n) => n.toLocaleString("en");
+  const { count } = R;
   const about = [
     `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
-    `. Scores are ${R.short(primary.title)} (${data.units[primary.unit].label}); ≥ ${R.num(data.right, primary.unit)} counts as right.`,
+    `. Scores are ${R.short(primary.title)} (${data.units[primary.unit].label}).`,
+    data.only && ` Only the questions of --only ${data.only} are here; the numbers are those of all.`,
   ];
   $("lead").append(...about.filter(Boolean));
   $("runs").replaceChildren(...R.legend());
+  $("apart").replaceChildren(...R.apart());
   const missing = items.length - data.asked;
   $("local").textContent = [
     data.agreed

@@ -4,7 +4,7 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from reelbench.cli import console, defaults, families
-from reelbench.cli.families import EXAMPLES, FAMILIES, GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES
-from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of
+from reelbench.cli import console, defaults, families, guesses
+from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES
+from reelbench.cli.guesses import near
+from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, first_line, printable
@@ -42,8 +43,6 @@ KEPT = {
 }
 """What a command that is stopped leaves for the next time; the others do no long work."""
 
-_ONE_FILE = "a file of predictions is --predictions FILE; `score` each into an --output of its own, then `compare`"
-
 ENDS_WELL = ("doctor",)
 """What takes no defaults from a file, as a broken one must not stop it."""
 
@@ -65,8 +64,9 @@ class _Parsed:
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments; InputError for what can't be read."""
-        hidden = {option for part in self.get_params(ctx) if getattr(part, "hidden", False) for option in part.opts}
-        with _usage_errors(_words(ctx), hidden):
+        parts = [part for part in self.get_params(ctx) if part.param_type_name == "option"]
+        shown = [option for part in parts if not getattr(part, "hidden", False) for option in part.opts]
+        with _usage_errors(_words(ctx), [*args], shown):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
     def get_params(self, ctx: "_click.Context") -> "list[_click.Parameter]":
@@ -89,10 +89,10 @@ class Group(_Parsed, TyperGroup):
         return dict(commands_of(self))
 
     def resolve_command(self, ctx: "_click.Context", args: list[str]) -> Any:  # noqa: ANN401 - click's
-        """Return the command that is named; for a name that others use for it, say ours."""
-        if args and args[0] not in self.commands and (hint := GUESSED_COMMANDS.get(args[0])):
-            raise InputError(f"no command {args[0]!r}: {hint}")
-        with _usage_errors(_words(ctx)):
+        """Return the command that is named; of one that isn't there, say what is."""
+        if len(args) > 1 and (both := " ".join(args[:2])) in self.commands:
+            return super().resolve_command(ctx, [both, *args[2:]])
+        with _usage_errors(_words(ctx), args, self.commands):
             return super().resolve_command(ctx, args)
 
     def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
@@ -105,10 +105,20 @@ class Group(_Parsed, TyperGroup):
         rest = tuple(name for name in self.commands if name not in placed)
         for title, names in {**self.sections, "More" if placed else "Commands": rest}.items():
             shown = [(name, self.commands[name]) for name in names if name in self.commands]
-            shown = [(name, command) for name, command in shown if not command.hidden]
+            shown = [(name, command) for name, command in shown if not command.hidden and " " not in name]
             if shown:
                 with formatter.section(title):
-                    formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
+                    formatter.write_dl(
+                        [
+                            (
+                                name,
+                                re.split(
+                                    r"(?<=\.)\s", " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split())
+                                )[0].removesuffix("."),
+                            )
+                            for name, command in shown
+                        ]
+                    )
 
 
 class Command(_Parsed, TyperCommand):
@@ -158,21 +168,20 @@ class Command(_Parsed, TyperCommand):
         """Parse the arguments; for an option that others use say ours, and refuse one value too many."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words, given = _words(ctx), [arg.partition("=")[0] for arg in before_dashes(args)]
+        words, mine = _words(ctx), {option for part in self.params for option in (*part.opts, *part.secondary_opts)}
+        args = [*_in_our_words(words, mine, before_dashes(args)), *args[len(before_dashes(args)) :]]
+        given = [arg.partition("=")[0] for arg in before_dashes(args)]
         for parameter in self.params:  # of an option that takes one value the last would count without a word
             single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
             if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                hint = f"; {_ONE_FILE}" if parameter.name == "predictions" else ""
-                raise InputError(f"{option_of(parameter)} is given twice; give it once{hint}")
-        mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
-        for option in given:
-            hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
-            if hint := hints.get(words) or hints.get(words.partition(" ")[0]) or hints.get(""):
-                raise InputError(f"{words} has no {option}: {hint}")
-        for value, hint in GUESSED_VALUES.get(words, {}).items():
-            if value in args:
-                raise InputError(f"{words} writes no {value}: {hint}")
-        return super().parse_args(ctx, args)
+                raise InputError(f"{option_of(parameter)} is given twice; give it once")
+        if ctx.ignore_unknown_options and not self.hidden:  # what stands behind `--` is lmms-eval's
+            unknown = next((option for option in given if option.startswith("-") and option not in mine), None)
+            if unknown is not None and unknown not in ctx.help_option_names:
+                close = near(unknown, mine)
+                hint = f"did you mean {close}?" if close else f"see `reelbench {words} --help`"
+                raise InputError(f"{words} has no {unknown}; what is lmms-eval's stands behind `--`: {hint}")
+        return super().parse_args(ctx, [*args])
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
@@ -220,27 +229,64 @@ class Command(_Parsed, TyperCommand):
         words = _words(ctx)
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
+        parts = [
+            name for name in getattr(ctx.parent and ctx.parent.command, "commands", {}) if name.startswith(f"{words} ")
+        ]
+        if parts:
+            formatter.write("\nParts of it: " + ", ".join(f"`reelbench {part} --help`" for part in parts) + "\n")
+
+
+def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
+    """Yield the words that were typed, with what others call an option as ours; each is told."""
+    known = {**ALIASES[""], **ALIASES.get(words, {})}
+    for word in typed:
+        name, mark, value = word.partition("=")
+        dashed = name.replace("_", "-") if name.startswith("--") else name
+        ours = known.get(name, known.get(dashed, dashed if dashed != name else None))
+        if ours is None or name in mine or (ours and ours.split()[0] not in mine):
+            yield word
+            continue
+        if not {"-q", "--quiet"} & {*typed}:
+            console.note(f"{name}: taken for {ours}" if ours else f"{name}: `{words}` does so without it")
+        if ours:
+            yield from f"{ours}{mark}{value}".split(" ", 1)
 
 
 @contextmanager
-def _usage_errors(words: str, hidden: Collection[str] = ()) -> Iterator[None]:
+def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> Iterator[None]:
     """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line.
 
-    It never proposes the options that are `hidden`.
+    It proposes what is `known`, a command or an option, where a slip of it was typed, and the line as it would run.
     """
+    line = ["reelbench", *words.split(), *typed]
     try:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help itself; older versions of click don't have it
             raise
-        if close := getattr(error, "possibilities", None):
-            error.possibilities = [option for option in close if option not in hidden]
-        message = " ".join(error.format_message().split()).rstrip(".")
+        if hasattr(error, "possibilities"):
+            error.possibilities = []
+        message = " ".join(error.format_message().split("Did you mean")[0].split()).rstrip(".")
         where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
-        if words == "score" and "extra argument" in message:
-            hint = _ONE_FILE
-        elif "missing option '--store'" in message.lower():
-            hint = "a folder that `reelbench leaderboard add RUN_DIR --store FOLDER` fills"
+        wrong = message.rpartition(" ")[2].strip("'")
+        if message.startswith("No such") and (close := near(wrong, known)):
+            meant = [word.replace(wrong, close, 1) if word.partition("=")[0] == wrong else word for word in line]
+            hint = f"did you mean `{shell_line(meant)}`?"
+        elif message.startswith("No such option"):  # what follows it may be its value
+            at = next(at for at, word in enumerate(line) if word.partition("=")[0] == wrong)
+            rest = line[at + 1 + ("=" not in line[at] and line[at + 1 : at + 2] != [] and line[at + 1][:1] != "-") :]
+            hint = f"without it: `{shell_line([*line[:at], *rest])}`; {hint}"
+        elif "requires an argument" in message and (option := message.split("'")[1]) in guesses.EXAMPLES:
+            at = len(line) - line[::-1].index(option)
+            hint = f"as in `{shell_line([*line[:at], guesses.EXAMPLES[option], *line[at:]])}`"
+        elif message.startswith("Missing option") and wrong in guesses.EXAMPLES:
+            hint = f"as in `{shell_line([*line, wrong, guesses.EXAMPLES[wrong]])}`"
+            if wrong == "--store" and words != "leaderboard add":
+                hint += "; `reelbench leaderboard add RESULT --store store` fills it"
+        elif message.startswith("Missing argument") and typed and EXAMPLES.get(words):
+            hint = f"as in `{shell_line([*line, EXAMPLES[words][0].split()[0]])}`"
+        elif message.startswith("Missing") and EXAMPLES.get(words):
+            hint = f"as in `reelbench {words} {EXAMPLES[words][0]}`"
         raise InputError(f"{where}{message[:1].lower()}{message[1:]}; {hint}") from None
 
 
@@ -293,10 +339,6 @@ def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[s
         return
     for name, part in inner.items():
         yield from commands_of(part, f"{words} {name}".strip())
-
-
-def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
 
 
 def shown_argument(argument: "_click.Parameter") -> str:

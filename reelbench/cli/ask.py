@@ -1,5 +1,6 @@
 """`reelbench ask`: a served model asked the benchmarks' questions, without lmms-eval or torch."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,12 +21,12 @@ from reelbench.cli.asking import (
     takes_questions,
     takes_runs,
 )
-from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import (
     Data,
     Json,
     Kind,
+    Names,
     NoOverlap,
     Per,
     Quiet,
@@ -39,16 +40,20 @@ from reelbench.cli.option_groups import (
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.home import home
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.methods.kept import Keeping
+    from reelbench.methods.questions import QuestionSet
     from reelbench.methods.runs import Runs
+    from reelbench.registry.decoding import Candidates
     from reelbench.registry.records import About
+    from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
@@ -65,7 +70,7 @@ _option = partial(option, "ask")
 @reports_status
 def ask(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(help="Benchmarks or tasks (rextime_mini).", autocompletion=task_names)],
+    names: Names,
     *,
     frames: Annotated[str | None, _option("--frames"), Kind.FRAMES] = None,
     split: Split = None,
@@ -75,6 +80,7 @@ def ask(
     candidates: Annotated[str | None, _option("--candidates")] = None,
     label: run_options.Label = None,
     output: Annotated[Path | None, _option("--output")] = None,
+    plan: Annotated[bool, _option("--plan")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     no_overlap: NoOverlap = False,
@@ -88,17 +94,14 @@ def ask(
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
-    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are kept: rerun to
-    resume, and nothing is paid for twice. Whose they are is looked at: one kept question is asked again where all is.
+    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are kept: rerun it.
 
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
-    from reelbench.methods.asking import judged_again
     from reelbench.registry import discovery
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates
-    from reelbench.registry.home import home
     from reelbench.scoring import result_files
     from reelbench.tasks.earlier import OTHER_JUDGE
     from reelbench.tasks.score import Options
@@ -107,31 +110,39 @@ def ask(
     of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
     several = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
-    spec = stated or settings.FRAMES.get() or _FRAMES
-    check_frames(about, spec)
-    options = Options(not no_overlap, judge, console.noted(quiet=quiet), console.progress, about)
-    options = replace(options, earlier=earlier, label=label)
+    check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
+    note = console.noted(quiet=quiet)
+    options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
         repeats.check_once()
     else:
-        result_files.check_own([folder / discovery.plain_name(name) for name in names], only_model(llm).model)
+        for name in names:  # before anything is asked
+            result_files.own_result(folder / discovery.plain_name(name), only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
-        asked = partial(judged_again, earlier=earlier)
+        asked = partial(asking.judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
         options = replace(options, preset=preset)
         asked = partial(repeats.ask, model=model, candidates=several, budget=shared_budget(llm), keeping=keeping)
-
-    def outcomes_of(name: str) -> "list[Outcome]":
-        place, only = folder / discovery.plain_name(name), chosen_questions.ids
-        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=only, per=of_each)
-        return repeats.write(asked(questions, replace(options, place=place)), place)
-
-    outcomes, failed = _each(names, outcomes_of)
+    rows = {"split": split, "limit": limit, "data": data, "only": chosen_questions.ids, "per": of_each}
+    questions_of = partial(asking.questions, frames=spec, **rows)
+    if plan:
+        model = output_limit.of_model(llm, frames, several)[0]
+        _tell_plan(map(questions_of, names), model, earlier, repeats.number, several, as_json=as_json)
+        return
+    outcomes, failed = list["Outcome"](), list[str]()  # those of the other benchmarks are printed all the same
+    for name in names:
+        place = folder / discovery.plain_name(name)
+        try:
+            outcomes += repeats.write(asked(questions_of(name), replace(options, place=place)), place)
+        except InputError:
+            raise
+        except ReelbenchError as error:
+            failed.append(str(error))
     if outcomes and repeats.number > 1:
-        report_runs([folder / discovery.plain_name(name) for name in names], as_json=as_json, quiet=quiet)
+        report_runs([folder / discovery.plain_name(name) for name in names], outcomes, as_json=as_json, quiet=quiet)
     elif outcomes:
         report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     if failed:
@@ -139,14 +150,42 @@ def ask(
     check_judged(outcomes)
 
 
-def _each(names: list[str], outcomes_of: "Callable[[str], list[Outcome]]") -> "tuple[list[Outcome], list[str]]":
-    """Return the benchmarks' outcomes, and why others have none: theirs are printed all the same."""
-    outcomes, failed = [], []
-    for name in names:
-        try:
-            outcomes += outcomes_of(name)
-        except InputError:
-            raise
-        except ReelbenchError as error:
-            failed.append(str(error))
-    return outcomes, failed
+def _cost(asked: "QuestionSet", model: "AskOptions", requests: int) -> str:
+    """Say what requests to a model cost at most, about, or what would let it be said."""
+    from reelbench.llm.ask_options import THINKING_TOKENS
+    from reelbench.llm.messages import TOKENS_PER_ATTACHMENT
+    from reelbench.methods.asking import MAX_NEW_TOKENS
+
+    sending, answering = model.usd_per_million_prompt, model.usd_per_million_completion
+    if sending is None or answering is None:
+        return "its cost: add --llm-price IN,OUT (dollars per million tokens)"
+    pictures = 0 if asked.sampling.kind == "none" else asked.sampling.frames
+    if pictures is None:
+        return "its cost has no bound: nor have its frames (fps:1,max=32 has one); --llm-budget '$5' stops at a sum"
+    own = task.max_new_tokens if (task := asked.questions.task) else MAX_NEW_TOKENS
+    limit = model.max_tokens or (THINKING_TOKENS if model.thinking else own)
+    words = sum(len(asked.prompt(row).encode()) // 3 for row in asked.rows) / max(1, len(asked.rows))
+    dollars = requests * ((pictures * TOKENS_PER_ATTACHMENT + words) * sending + limit * answering) / 1e6
+    return f"its cost: about ${dollars:.2f} at most, with {TOKENS_PER_ATTACHMENT} tokens a picture"
+
+
+def _tell_plan(
+    sets: "Iterable[QuestionSet]",
+    model: "AskOptions",
+    earlier: "EarlierResult | None",
+    runs: int,
+    several: "Candidates | None",
+    *,
+    as_json: bool,
+) -> None:
+    """Print what would be asked of each benchmark, and what it may cost."""
+    for asked in sets:
+        number = sum(id_ not in asked.missing and (earlier is None or id_ in earlier.ids) for id_ in asked.ids)
+        told = {"benchmark": asked.spec.id, "split": asked.questions.split, "questions": number, "frames": asked.frames}
+        told |= {"model": model.model, "server": model.host, "requests": number * runs * (several.k if several else 1)}
+        line = (
+            "{benchmark} {split}: {questions} questions with their videos, frames {frames}, to {model} at {server}: "
+            "{requests} requests, fewer where answers are kept; nothing was asked\n{cost}"
+        )
+        told["cost"] = _cost(asked, model, told["requests"])
+        console.write(json.dumps(told, ensure_ascii=False) if as_json else line.format(**told))

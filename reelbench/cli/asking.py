@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from reelbench.cli import console
 from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.option_groups import CachePatience, option, takes
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
@@ -44,10 +45,10 @@ def llm_options(
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
-    from reelbench.llm.ask_options import AskOptions, model_and_url
+    from reelbench.llm.ask_options import AskOptions
+    from reelbench.llm.served import served
 
     shared: dict[str, Any] = {
-        "api_key": settings.first(settings.LLM_API_KEY, settings.OPENAI_API_KEY),
         "concurrency": llm_concurrency,
         "extra": extra_of("--llm-extra", llm_extra),
         "timeout": llm_timeout,
@@ -64,8 +65,8 @@ def llm_options(
         role = match["role"] or _ANY
         if role in named:
             raise InputError(f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role")
-        model, own = model_and_url(match["model"])
-        named[role] = AskOptions(model=model, url=own or default, **shared)
+        whose = served("--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+        named[role] = AskOptions(**whose, **shared)
     return named
 
 
@@ -140,6 +141,9 @@ def question_choice(
 ) -> QuestionChoice:
     """Return the choice of questions; InputError where the options don't go together."""
     folders = earlier_folder or []
+    if only in {"failed", "unscored"} and not folders:
+        console.note(f"--only {only}: what was not answered is asked again without it; of a result: --from RESULT")
+        only = None
     if ids is None and only is None and not folders:
         return QuestionChoice()
     if ids is not None and only is not None:

@@ -26,7 +26,7 @@ _DAY = 86_400.0
 
 @app.command()
 def info(
-    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
+    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")] = None,
     *,
     as_json: Json = False,
 ) -> None:
@@ -75,7 +75,7 @@ def copy(
 
 @app.command()
 def prune(
-    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
+    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")] = None,
     *,
     older_than: Annotated[int | None, option("cache", "--older-than")] = None,
     model: Annotated[str | None, option("cache", "--model")] = None,
@@ -83,7 +83,11 @@ def prune(
 ) -> None:
     """Remove old replies, or a model's; a reply that is needed again is paid for again."""
     if older_than is None and model is None:
-        raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
+        if yes:
+            raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
+        console.note("nothing is removed: give --older-than DAYS, --model MODEL, or both, with --yes; kept are")
+        info(place)
+        return
     before = None if older_than is None else time.time() - older_than * _DAY
     with _opened(place) as store:
         meant = _counted(store.models(before, model))

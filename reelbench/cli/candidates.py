@@ -44,7 +44,7 @@ def show_candidates(
     options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
     sizes = [size for size in numbers(k) if size is not None]
     figures = repeated(answers, cases, sizes or None, options)
-    spec = answers.spec
+    spec = answers.questions.spec
     if all(made.mean_at.value is None for made in figures):
         why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"
         raise (ReelbenchError if judge is not None else InputError)(f"no candidate has a score: {why}")

@@ -3,13 +3,13 @@
 import logging
 import sys
 from copy import copy
-from importlib import import_module
+from functools import update_wrapper
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reelbench import __version__
+from reelbench import __version__, houses
 from reelbench.cli import console
 from reelbench.cli.app import App, Group, commands_of
 from reelbench.registry.errors import InputError
@@ -28,16 +28,13 @@ class _Commands(Group):
 
     sections = MappingProxyType(
         {
-            "Measure": ("run", "ask", "score"),
-            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
+            "Measure": ("eval", "run", "ask", "score"),
+            "Look": ("view", "compare", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": (
-                *("list", "info", "data", "frames", "cache"),
-                *("path", "presets", "settings", "status", "doctor", "help"),
-            ),
+            "Manage": ("list", "info", "data", "frames", "cache", "doctor"),
         }
     )
 
@@ -49,11 +46,11 @@ class _Commands(Group):
 COMMANDS = MappingProxyType(
     {
         "list": "cli.info:list_benchmarks",
-        "path": "cli.info:path",
+        "list path": "cli.info:path",
         "info": "cli.info:info",
-        "settings": "cli.settings:show_settings",
-        "presets": "cli.info:show_presets",
-        "status": "cli.status:show_status",
+        "doctor settings": "cli.settings:show_settings",
+        "list presets": "cli.info:show_presets",
+        "doctor status": "cli.status:show_status",
         "doctor": "cli.doctor:doctor",
         "new": "cli.new:new",
         "check": "cli.new:check",
@@ -61,9 +58,9 @@ COMMANDS = MappingProxyType(
         "score": "cli.score:score",
         "ask": "cli.ask:ask",
         "ace": "studio.commands.ace:ace",
-        "candidates": "cli.candidates:show_candidates",
+        "compare candidates": "cli.candidates:show_candidates",
         "compare": "cli.compare:compare",
-        "shortcuts": "cli.shortcuts:show_shortcuts",
+        "compare shortcuts": "cli.shortcuts:show_shortcuts",
         "view": "leaderboard.commands.view:view",
         "profile": "studio.commands.profile:profile",
         "data": "cli.data:app",
@@ -73,27 +70,32 @@ COMMANDS = MappingProxyType(
         "judge": "cli.compare:app",
         "judge calibrate": "cli.calibrate:calibrate",
         "judge anchors": "leaderboard.commands.anchors:anchors",
-        "judge presets": "cli.judging:presets",
+        "list judges": "cli.judging:presets",
         "frames": "cli.frames:app",
         "cache": "cli.cache:app",
-        "power": "cli.power:power",
+        "compare power": "cli.power:power",
         "cards": "hub_cards.command:app",
         "leaderboard": "leaderboard.commands.leaderboard:app",
         "run": "cli.run:run",
+        "eval": "cli.evaluate:evaluate",
     }
 )
-"""Every command -> where it is. Those of the other houses are named here alone, and imported when they are called."""
+"""Every command -> where it is; a second word is a group's command, or a part of the command that is the first.
 
-_HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
+Those of the other houses are named here alone, and imported when they are called.
+"""
+
+FIRSTS = frozenset(words.partition(" ")[0] for words in COMMANDS)
+"""The first word of each."""
 
 
-def assembled(named: str | None = None) -> App:
+def assembled(named: str | None = None, *, outline: bool = False) -> App:
     """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
 
+    An `outline` has all of them without their options and parts, which is what `--help` shows.
     A command of a part that isn't installed is no part of the help, and ends with a line that says so.
     """
-    firsts = {words.partition(" ")[0] for words in COMMANDS}
-    whole = named == "help" or named not in firsts
+    whole = named == "help" or named not in FIRSTS
     app = App(
         "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
         name="reelbench",
@@ -109,30 +111,32 @@ def assembled(named: str | None = None) -> App:
         command, options = _loaded(words, place)
         if isinstance(command, App):
             groups[words] = part = copy(command)
-            part.registered_commands = [*command.registered_commands]
+            part.registered_commands = [] if outline else [*command.registered_commands]
             app.add_typer(part, name=words)
-        else:
-            (groups[first] if second else app).command(second or first, **options)(command)
+        elif not (outline and second):
+            if outline:
+                command = update_wrapper(lambda: None, command, ("__doc__",), ())
+                del command.__wrapped__
+            # A part of a command, as `compare power`, is one of the same group under both words (`Group`).
+            within = groups.get(first)
+            (within or app).command((second or first) if within else words, **options)(command)
     return app
 
 
 _ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "run": {"context_settings": _ANY_ARGUMENTS, "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS"}
+    "help": {"hidden": True},
+    "run": {"context_settings": _ANY_ARGUMENTS, "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS"},
 }
 
 
 def _loaded(words: str, place: str) -> tuple[Any, dict[str, Any]]:
     """A command's function, or a group, and how it is added."""
-    module, _, name = place.partition(":")
     try:
-        return getattr(import_module(f"reelbench.{module}"), name), _OPTIONS.get(words, {})
-    except ModuleNotFoundError as error:
-        house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
-        if house is None:
-            raise
-    line = f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+        return houses.loaded(words, place), _OPTIONS.get(words, {})
+    except InputError as error:
+        line = str(error)
 
     def missing() -> None:
         raise InputError(line)

@@ -2,16 +2,18 @@
 
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, Kind, option
+from reelbench.houses import of_house
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.text_tables import interval
+from reelbench.registry.text_tables import interval, p_value
 from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ _compare = partial(option, "compare")
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
+    more: Annotated[list[Path] | None, typer.Argument(help="More results: each pair is compared.")] = None,
     *,
     labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False,
     picture: Annotated[Path | None, _compare("--picture")] = None,
@@ -39,6 +42,7 @@ def compare(
     store: Annotated[Path | None, _compare("--store")] = None,
     anyway: Annotated[bool, _compare("--anyway")] = False,
     without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None,
+    latex: Annotated[bool, _compare("--latex"), Kind.FORMAT] = False,
     as_json: Json = False,
 ) -> None:
     """Compare two models on the items that both answered.
@@ -46,11 +50,37 @@ def compare(
     By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with several runs of one
     model each item counts with its mean, and the test has the runs' noise too.
     """
+    several = bool(more)
+    if several and (as_json or picture is not None or items is not None):
+        raise InputError("--json, --picture and --items are of two results; give two")
+    how = _How(labels, picture, items, videos_of, store, anyway, without_shortcuts, latex, as_json)
+    for pair in combinations((a, b, *(more or ())), 2):
+        _compare_two(*pair, how)
+    if several:
+        console.note("each p is of its pair alone; a leaderboard's tables adjust them for all pairs (Holm)")
+
+
+class _How(NamedTuple):
+    """What `compare` was told, for each pair."""
+
+    labels: bool
+    picture: Path | None
+    items: Path | None
+    videos_of: list[Path] | None
+    store: Path | None
+    anyway: bool
+    without_shortcuts: list[Path] | None
+    latex: bool
+    as_json: bool
+
+
+def _compare_two(a: Path, b: Path, how: _How) -> None:
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import compare_labels, judging_apart
 
+    labels, picture, items, videos_of, store, anyway, without_shortcuts, latex, as_json = how
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}
     specs = [discovery.spec_of(read.result.benchmark) for read in (first, second)]
@@ -66,7 +96,8 @@ def compare(
     if not as_json:
         for name, values in apart.items():
             if name != "model.id":
-                console.write(f"{name}: a = {as_text(values[0])}, b = {as_text(values[1])}")
+                said = [f"{value:,.10g}" if isinstance(value, float) else as_text(value) for value in values]
+                console.write(f"{name}: a = {said[0]}, b = {said[1]}")
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
     if why is not None and not anyway:
         raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
@@ -82,8 +113,9 @@ def compare(
     by_label = [asdict(d) for d in compare_labels(first.samples, second.samples, spec)] if labels else None
     if picture is not None and by_label is not None:
         write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
-    beside = {"settings": apart, "videos": videos, **_among(store, first.result, second.result)}
-    _by_item(spec, first, second, beside, by_label, as_json=as_json)
+    in_store = {} if store is None else {"among": of_house("compare --store")(store, first.result, second.result)}
+    beside = {"settings": apart, "videos": videos, **in_store}
+    _by_item(spec, first, second, beside, by_label, latex=latex, as_json=as_json)
 
 
 def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
@@ -108,6 +140,7 @@ def _by_item(
     beside: dict[str, Any],
     by_label: list[dict[str, Any]] | None,
     *,
+    latex: bool,
     as_json: bool,
 ) -> None:
     from reelbench.scoring.comparison import compare as compare_items
@@ -118,15 +151,21 @@ def _by_item(
         document = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
         console.write_json(document if by_label is None else {**document, "labels": by_label})
         return
-    names = f"a = {a.name}, b = {b.name}"
+    told = [f"{read.name} ({read.place})" if a.name == b.name else read.name for read in (a, b)]
+    names = f"a = {told[0]}, b = {told[1]}"
     printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
+    if latex:
+        console.write(printed.latex())
+        return
     console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
     for line in printed.below:
         console.note(line)
     if among := beside.get("among"):
         told = "can't be told apart" if not among["told"] else f"{'a' if among['difference'] > 0 else 'b'} is better"
         digits = spec.primary.in_unit.digits
-        numbers = f"{among['difference']:+.{digits}f} ({interval(among['ci95'], digits)}), p = {among['p']:.4f} (Holm)"
+        numbers = (
+            f"{among['difference']:+.{digits}f} ({interval(among['ci95'], digits)}), p = {p_value(among['p'])} (Holm)"
+        )
         console.write(
             f"among the {number_of(among['pairs'], 'pair')} of models of {spec.title}, {among['table']}: a - b in "
             f"{spec.primary.name} {numbers if among['p'] is not None else 'untested, on too few videos'}: {told}"
@@ -139,44 +178,9 @@ def _by_item(
         digits = spec.primary.in_unit.digits
         for d in by_label:
             rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
-            tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
+            tests = map(p_value, (d["p"], d["p_holm"]))
             table.add_row(d["label"], *rates, interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
-
-
-def _among(store: Path | None, a: "Result", b: "Result") -> dict[str, Any]:
-    """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
-
-    Nothing without a store.
-
-    Raises:
-        InputError: One of them is not in the store, they are of two tables, or one isn't its model's best there.
-    """
-    if store is None:
-        return {}
-    from reelbench.leaderboard import board
-
-    made = board.make(store, published=False)
-    of = {
-        one.result.provenance.samples_sha256: row
-        for row in made.entries
-        if row.stored is not None and row.stored.videos is None
-        for one in row.stored.each
-    }
-    rows = [of.get(result.provenance.samples_sha256) for result in (a, b)]
-    for row, result in zip(rows, (a, b), strict=True):
-        if row is None:
-            raise InputError(f"--store {store}: has no result of {result.model.id} with these answers; add it first")
-    first, second = (row for row in rows if row is not None)
-    noise = made.noise[first.group]
-    pair = noise.pair(first.key, second.key)
-    if pair is None:
-        raise InputError(
-            f"--store {store}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
-            "model, whose best row alone is compared"
-        )
-    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.told != 0}
-    return {"among": {"table": first.group.label, "pairs": len(noise.pairs), **found}}
 
 
 def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict[str, int]:
@@ -261,10 +265,9 @@ def agree(
     if as_json:
         console.write_json({"a": _judge(first.result), "b": other, **asdict(report)})
         return
-    weighted = " (quadratic weights)" if report.weights == "quadratic" else ""
-    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; {report.both} ratings by both"
-    means, exact = ("#mean a", "#mean b"), ("#exact %", "#95 % interval")
-    table = console.table(title, "", *means, *exact, f"#kappa{weighted}", "#95 % interval", "#n")
+    weighted = ", kappa by quadratic weights" if report.weights == "quadratic" else ""
+    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; means of {report.both} ratings by both{weighted}"
+    table = console.table(title, "", "#a", "#b", "#exact %", "#95 %", "#kappa", "#95 %", "#n")
     by_label = [
         (facet, label, criterion, found)
         for facet, labels in report.labels.items()
@@ -273,12 +276,16 @@ def agree(
     ]
     shown = {(facet, label) for facet, label, _, found in by_label if found.n >= _RATINGS}
     rows: list[tuple[str, Any]] = list(report.criteria.items())
-    rows += [(f"{label} · {name}", found) for facet, label, name, found in by_label if (facet, label) in shown]
+    rows += [
+        (f"{label.replace('_', ' ')} · {name}", found)
+        for facet, label, name, found in by_label
+        if (facet, label) in shown
+    ]
     for name, found in rows:
-        kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
+        kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
         means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
         exact = (f"{found.exact:.1f}", interval(found.exact_ci95))
-        table.add_row(name, *means, *exact, kappa, interval(found.kappa_ci95, 3), str(found.n))
+        table.add_row(name, *means, *exact, kappa, interval(found.kappa_ci95), str(found.n))
     console.show(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
     for name, (by_a, by_b) in report.metrics.items():
@@ -286,8 +293,10 @@ def agree(
     for facet, labels in report.label_metrics.items():
         for label, metrics in labels.items():
             for name, (by_a, by_b) in metrics.items() if (facet, label) in shown else ():
-                scores.add_row(f"{label} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
+                scores.add_row(f"{label.replace('_', ' ')} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
     console.show(scores)
+    if any(found.kappa is None for found in report.criteria.values()):
+        console.note("no kappa where both gave every answer the same score: it is undefined")
     if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
         labels = number_of(few, "label")
         console.note(f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them")
@@ -301,6 +310,7 @@ class _Read:
 
     result: "Result"
     samples: "list[Sample]"
+    place: Path
     runs: int = 1
 
     @property
@@ -367,9 +377,9 @@ def _of(folders: list[Path]) -> _Read:
         results.append(result)
         samples.append(list(result_files.read_samples(folder)))
     if len(folders) == 1:
-        return _Read(results[0], samples[0])
+        return _Read(results[0], samples[0], folders[0])
     result, averages = runs.together(discovery.spec_of(results[0].benchmark), results, samples)
-    return _Read(result, averages, len(folders))
+    return _Read(result, averages, folders[0].parent, len(folders))
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":

@@ -7,11 +7,11 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import cut_in_the_middle, printable
-from reelbench.registry.progress import Show, no_show
+from reelbench.registry.progress import Bar, Show, no_show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,10 +47,16 @@ def write_json(document: object, indent: int | None = None) -> None:
     write(json.dumps(document, ensure_ascii=False, indent=indent))
 
 
+renamed: dict[str, str] = {}
+"""What a note says -> what the user typed for it, where one command calls another."""
+
+
 def note(text: str) -> None:
     """Tell the user something on stderr: what it quotes, by anybody, neither acts on the terminal nor fills it."""
     if sys.stderr is None:
         return
+    for ours, typed in renamed.items():
+        text = text.replace(ours, typed)
     sys.stderr.write("\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n")
     sys.stderr.flush()
 
@@ -70,7 +76,10 @@ def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Tab
 
     made = Inert(title=title, box=None, pad_edge=False)
     for column in columns:
-        made.add_column(inert(column.removeprefix("#")), justify="right" if column.startswith("#") else "left")
+        number = column.startswith("#")  # one that is cut or broken is another; words give way before it
+        made.add_column(
+            inert(column.removeprefix("#")), justify="right" if number else "left", no_wrap=number, overflow="fold"
+        )
     for row in rows:
         made.add_row(*row)
     return made
@@ -89,9 +98,9 @@ def show(made: "Table") -> None:
     console.print(made, markup=False)
 
 
-def part(title: str) -> AbstractContextManager[object]:
-    """Tell the status file, if there is one, what is going on while the block runs; draw nothing."""
-    return nullcontext() if status is None else status.bar(title, None)
+def only_told() -> Bar | None:
+    """Return what tells the status file how far a part of the work has come, and draws nothing; None without a file."""
+    return None if status is None else status.bar
 
 
 @contextmanager

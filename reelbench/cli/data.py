@@ -1,5 +1,6 @@
 """`reelbench data`: fetch annotations and videos, and check what is here."""
 
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
 from reelbench.cli.option_groups import Kind, Per, Split, reports_status, strata
+from reelbench.registry import settings
 from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
@@ -34,10 +36,14 @@ def fetch(
     limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1), Kind.LIMIT] = None,
     per: Per = None,
     refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
+    to: Annotated[Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")] = None,
 ) -> None:
     """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
     from reelbench.registry.data import fetch, loading
 
+    if to is not None:
+        os.environ[settings.HOME.name] = str(to.absolute())
+        console.note(f"for the commands that use it: export {settings.HOME.name}={to.absolute()}")
     spec, split, _ = loading.named(name, split)
     if loading.is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
@@ -65,7 +71,7 @@ def fetch(
 
 @app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
-    """Show what is here, what is missing or broken, and whether upstream has changed.
+    """Show which files exist, are missing or broken, and whether the source has changed.
 
     Exits with 1 if anything is missing or broken.
     """
@@ -130,7 +136,8 @@ class _Shown:
 def wanted_videos(name: str, split: str, data: Path | None, per: "Strata | None" = None) -> list[str]:
     """Return the media keys of a split's rows, in order; of those that `per` draws, where there is one."""
     from reelbench.registry.data import loading
+    from reelbench.registry.rows import videos
 
     located = loading.locate(name, split, data)
     rows = located.read()
-    return [row["video"] for row in (rows if per is None else per.draw_rows(located.spec, rows))]
+    return [key for row in (rows if per is None else per.draw_rows(located.spec, rows)) for key in videos(row)]

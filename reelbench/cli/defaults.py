@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.cli.families import FAMILIES, family_of
+from reelbench.cli.families import FAMILIES, MOVED, family_of
 from reelbench.cli.option_groups import Kind, option_of
 from reelbench.registry import bounds, settings
 from reelbench.registry.errors import InputError
@@ -68,7 +68,7 @@ def known_to(context: "_click.Context") -> Known:
 
 def places() -> tuple[Path, Path]:
     """Return the paths of the files: this folder's, the user's."""
-    return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
+    return Path(NAME), settings.expanded(settings.XDG_CONFIG_HOME.get()) / "reelbench" / NAME
 
 
 def files() -> tuple[Path, ...]:
@@ -115,14 +115,17 @@ def entries(file: Path, known: "Known") -> list[Entry]:
     """Return a file's entries, in its order; InputError where it is no TOML, or says what no command takes."""
     import tomllib  # not at every start: most folders have no such file
 
-    bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.SETTINGS_BYTES)
+    bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.TOML_BYTES)
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        bounds.hold(f"{file}: characters of a line", max(map(len, text.splitlines()), default=0), bounds.TOML_LINE)
+        document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # of TOML, of characters, of digits, of what is nested too deep
         raise InputError(f"{file}: not valid TOML: {error}") from None
     commands = known()
 
     def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
+        table = MOVED.get(table.replace(".", " "), table).replace(" ", ".")
         for name, value in content.items():
             if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)

@@ -22,6 +22,8 @@ _CORE = (
     *("openai", "pandas", "pyarrow", "pycocoevalcap", "pydantic", "typer"),
 )
 _EXTRAS = {
+    "figures": ("matplotlib",),
+    "gemini": ("google-genai",),
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
     "mcp": ("mcp",),
     "postgres": ("psycopg", "psycopg-pool"),
@@ -153,32 +155,29 @@ def _decoder() -> str:
 
 
 def _folders() -> dict[str, object]:
+    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import is_address
     from reelbench.registry import settings
+    from reelbench.registry.credentials import without_credentials
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.home import home
 
     frames = FrameStore().info()
     existing = next(parent for parent in (home(), *home().parents) if parent.exists())
+    place = cache_place()
+    if is_address(place):
+        replies = without_credentials(str(place))
+    else:
+        file = Path(place)
+        replies = f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
     return {
         "home": f"{home()} ({_size_text(home())})",
         "free there": _gigabytes(shutil.disk_usage(existing).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
-        "replies": _replies(),
+        "replies": replies,
         "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths)
         or "none set",
     }
-
-
-def _replies() -> str:
-    from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import is_address
-    from reelbench.registry.credentials import without_credentials
-
-    place = cache_place()
-    if is_address(place):
-        return without_credentials(str(place))
-    file = Path(place)
-    return f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
 
 
 def _size_text(folder: Path) -> str:

@@ -35,7 +35,11 @@ class Family:
 
 def _by_word(table: Mapping[str, Any]) -> dict[str, Any]:
     """A table of `help.json`, in which words with one answer share a key, with a key for each."""
-    return {word: answer for words, answer in table.items() for word in words.split(", ")}
+    made: dict[str, Any] = {}
+    for words, answer in table.items():
+        for word in words.split(", "):
+            made[word] = made.get(word, {}) | answer if isinstance(answer, dict) else answer
+    return made
 
 
 _WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("help.json").read_bytes())
@@ -48,16 +52,11 @@ ASKED = ("judge", "llm")
 EXAMPLES: dict[str, list[str]] = _WORDS["examples"]
 """Command -> examples: what follows its words on the command line."""
 
-GUESSED_COMMANDS: dict[str, str] = _by_word(_WORDS["commands"])
-"""A word that newcomers type first -> what it is called here."""
+MOVED: dict[str, str] = _WORDS["moved"]
+"""Words that a command once had -> what it is called; both are taken."""
 
-GUESSED_OPTIONS: dict[str, dict[str, str]] = {
-    option: _by_word(table) for option, table in _by_word(_WORDS["options"]).items()
-}
-"""An option that others use -> the commands that hear of ours ("" is any) -> what to type."""
-
-GUESSED_VALUES: dict[str, dict[str, str]] = {words: _by_word(table) for words, table in _WORDS["values"].items()}
-"""Command -> value of one of its options -> what to type."""
+ALIASES: dict[str, dict[str, str]] = _by_word(_WORDS["aliases"])
+"""Command ("" is any) -> what others call an option -> ours; "" where the command does that without one."""
 
 
 def of_panel(panel: str) -> str | None:

@@ -48,10 +48,10 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
         console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {full}")
         return
     sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
-    failed = 0
+    failed, stored = 0, store.samplings()
     for video in _files(videos, split, data):
         try:
-            console.write("\n".join(_describe(video, store, sampling)))
+            console.write("\n".join(_describe(video, store, sampling, stored)))
         except InputError as error:
             console.note(str(error))
             failed += 1
@@ -67,6 +67,7 @@ def extract(
     frames: Spec = None,
     split: Split = None,
     data: Data = None,
+    shown_to: Annotated[str | None, _frames("--for")] = None,
     engine: Engine = "pool",
     workers: Annotated[int | None, typer.Option(help="Videos decoded at once.", min=1)] = None,
 ) -> None:
@@ -82,11 +83,13 @@ def extract(
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
-    store, wanted = FrameStore(), _named(videos, split, data)
+    store, wanted, even = FrameStore(), _named(videos, split, data), False
+    if shown_to is not None:
+        sampling, even = _form_for(shown_to, sampling, videos, split)
     failed = [f"{video}: its video is not here" for video in wanted.missing]
     given = done = 0
     with console.progress(f"frames {sampling}", len(wanted)) as show:
-        for filled in _filled(wanted, sampling, store, engine, workers):
+        for filled in _filled(wanted, sampling, store, engine, workers, even=even):
             if filled.error is not None:
                 failed.append(filled.error)
             else:
@@ -116,9 +119,10 @@ def clear(
     if bool(videos) == everything:
         raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
     gone, failed = store.clear() if everything else 0, 0
+    stored = store.samplings() if videos else ()
     for video in _files(videos or (), split, data):
         try:
-            gone += store.clear(video)
+            gone += store.clear(video, stored)
         except InputError as error:
             console.note(str(error))
             failed += 1
@@ -223,17 +227,32 @@ def _note_missing(wanted: _Named) -> None:
         console.note(f"{video}: its video is not here")
 
 
+def _form_for(
+    adapter: str, sampling: "FrameSampling", names: "Sequence[str]", split: str | None
+) -> "tuple[FrameSampling, bool]":
+    """Return the form of frames that an adapter is shown of benchmarks; InputError where it isn't one form for all."""
+    from reelbench.registry import discovery
+    from reelbench.registry.data.loading import named
+    from reelbench.tasks.lmms.adapters import form_for
+
+    kinds = {named(name, split)[0].row_kind for name in names if discovery.knows(name)}
+    (form, *others) = {form_for(adapter, sampling, kind) for kind in kinds or {""}}
+    if others:
+        raise InputError(f"--for {adapter}: these benchmarks are shown in different forms; name them in several calls")
+    return form
+
+
 def _filled(
-    wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None
+    wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None, *, even: bool
 ) -> "Iterator[Filled]":
     from reelbench.registry.errors import ReelbenchError
     from reelbench.registry.frames.fill import Filled, fill
 
     if wanted.files:
-        yield from fill(list(wanted.files), sampling, engine=engine, store=store, workers=workers)
+        yield from fill(list(wanted.files), sampling, engine=engine, store=store, workers=workers, even=even)
     for name, (library, row) in wanted.scenes.items():
         try:
-            stored = library.frames(row, sampling)
+            stored = library.frames(row, sampling, even=even)
         except ReelbenchError as error:
             yield Filled(Path(name), error=f"{name}: {error}")
             continue
@@ -243,7 +262,9 @@ def _filled(
             yield Filled(Path(name), stored.given, stored.notes)
 
 
-def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:
+def _describe(
+    video: Path, store: "FrameStore", sampling: "FrameSampling | None", samplings: "Sequence[FrameSampling]"
+) -> list[str]:
     from reelbench.registry.frames.decoder import VideoFile
 
     opened = VideoFile(video)
@@ -252,7 +273,7 @@ def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None"
         times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
         shown = " ".join(f"{at:.3f}" for at in times)
         lines.append(f"  {sampling}: {sampling.asked(opened.timeline)} frames asked, {len(times)} given, at {shown} s")
-    for stored in store.held(video):
+    for stored in store.held(video, samplings):
         repeats = f", the last {stored.padding} repeated" if stored.padding else ""
         lines.append(f"  in the store: {stored.sampling}: {stored.given} frames{repeats}")
     return lines

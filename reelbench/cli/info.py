@@ -1,5 +1,6 @@
 """What there is: benchmarks (`list`, `path`), one of them on a page (`info NAME`), presets."""
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,8 +13,16 @@ if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
 
 
+_TASKS: dict[str, Any] = {
+    "initial_indent": "    tasks  ",
+    "subsequent_indent": " " * 11,
+    "break_on_hyphens": False,
+    "break_long_words": False,
+}
+
+
 def list_benchmarks(*, as_json: Json = False) -> None:
-    """List the benchmarks, their tasks, and which data is here."""
+    """List the benchmarks, their tasks, and the data on this machine."""
     from reelbench.registry import discovery
     from reelbench.registry.media import library
 
@@ -26,10 +35,8 @@ def list_benchmarks(*, as_json: Json = False) -> None:
         console.write_json(listed, indent=1)
         return
     for name, (spec, data, media) in found.items():
-        tasks = [task.name for task in spec.tasks if not task.only]
-        parts = len(spec.tasks) - len(tasks)
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
-        console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
+        console.write(fill(", ".join(task.name for task in spec.tasks), 100, **_TASKS))
         console.write(f"    data   {data}")
         console.write(f"    media  {media}")
 
@@ -49,12 +56,13 @@ def info(
     *,
     as_json: Json = False,
 ) -> None:
-    """Show what a benchmark asks, how it is scored, and what is here.
+    """Show a benchmark's questions, its scoring, and its data on this machine.
 
     It asks no network and fetches nothing.
     """
     from reelbench.registry.data import loading
     from reelbench.registry.media import library
+    from reelbench.registry.parity import parity
 
     spec, split, _ = loading.named(name)
     data, media = library.present(spec)
@@ -75,8 +83,10 @@ def info(
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": spec.judge.suggested if spec.judge else None,
         "tasks": [task.name for task in spec.tasks],
+        "parity": parity(spec),
         "data": data,
         "media": media,
+        "citation": spec.paper.bibtex if spec.paper else spec.citation or None,
         **_example(spec),
     }
     if as_json:
@@ -87,17 +97,30 @@ def info(
         if value := facts.get(key):
             title = f"{key} here" if key in ("data", "media") else key
             console.write(f"{title:<10} {_line(key, value)}")
-    for key in ("question", "answer") if "question" in facts else ("prompt",):
-        if key in facts:
+    for key in (*(("question", "answer") if "question" in facts else ("prompt",)), "citation"):
+        if facts.get(key):
             indented = str(facts[key]).strip().replace("\n", "\n    ")
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-_LINES = ("licence", "homepage", "languages", "splits", "metrics", "facets", "judge", "tasks", "data", "media")
+_LINES = (
+    "licence",
+    "homepage",
+    "languages",
+    "splits",
+    "metrics",
+    "facets",
+    "judge",
+    "parity",
+    "tasks",
+    "data",
+    "media",
+)
 _TITLES = {
     "prompt": "prompt (a model gets this text, with the row's own words in braces)",
     "question": "a mini question, as it is asked",
     "answer": "its reference",
+    "citation": "cite",
 }
 
 
@@ -111,7 +134,7 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
         return "; ".join(sizes)
     if key == "metrics":
         first, *rest = value.values()
-        return "; ".join([f"{first} (ranks)", *rest])
+        return "\n           ".join([f"{first} (ranks)", *rest])
     if isinstance(value, dict):
         return ", ".join(value)
     return ", ".join(value) if isinstance(value, list) else str(value)

@@ -138,7 +138,7 @@ def _not_json(constant: str) -> None:
 
 
 def presets(*, as_json: Json = False) -> None:
-    """List the pinned open judges: weights, how to serve them, what is sent, and the sources.
+    """List the open judges with fixed versions: weights, server command, request settings, sources.
 
     None is validated, and none is ever a default: --judge-preset NAME is what asks one.
     """

@@ -69,24 +69,23 @@ def to_wandb(result: "Result") -> None:
             for name, metric in metrics.items()
         ]
         columns = ["facet", "label", "metric", "value", "low", "high", "n"]
-        run.log({**_numbers(result), f"{benchmark}/breakdowns": wandb.Table(columns, rows)})
+        numbers: dict[str, float] = {}
+        for name, metric in result.metrics.items():
+            if metric.value is not None:
+                numbers |= {f"{benchmark}/{name}": metric.value, f"{benchmark}/{name}.n": metric.n}
+            if metric.ci95 is not None:
+                numbers |= {f"{benchmark}/{name}.low": metric.ci95[0], f"{benchmark}/{name}.high": metric.ci95[1]}
+        counts = result.counts
+        run.log(
+            {
+                **numbers,
+                f"{benchmark}/items": counts.items,
+                f"{benchmark}/scored": counts.scored,
+                **{f"{benchmark}/unscored.{reason}": number for reason, number in counts.unscored.items()},
+                f"{benchmark}/breakdowns": wandb.Table(columns, rows),
+            }
+        )
         if own:
             run.finish()
     except (wandb.Error, OSError) as error:
         raise ReelbenchError(f"--log wandb: {first_line(error)}; the result itself is written") from None
-
-
-def _numbers(result: "Result") -> dict[str, float]:
-    benchmark = result.benchmark.id
-    numbers: dict[str, float] = {}
-    for name, metric in result.metrics.items():
-        if metric.value is not None:
-            numbers |= {f"{benchmark}/{name}": metric.value, f"{benchmark}/{name}.n": metric.n}
-        if metric.ci95 is not None:
-            numbers |= {f"{benchmark}/{name}.low": metric.ci95[0], f"{benchmark}/{name}.high": metric.ci95[1]}
-    counts = result.counts
-    return numbers | {
-        f"{benchmark}/items": counts.items,
-        f"{benchmark}/scored": counts.scored,
-        **{f"{benchmark}/unscored.{reason}": number for reason, number in counts.unscored.items()},
-    }

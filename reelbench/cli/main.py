@@ -7,10 +7,10 @@ import traceback
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from typing import cast
 
-from reelbench.cli import console
-from reelbench.cli.commands import FLAGS, assembled
+from reelbench.cli import console, guesses
+from reelbench.cli.commands import COMMANDS, FIRSTS, FLAGS, assembled
 from reelbench.cli.option_groups import before_dashes
-from reelbench.registry.credentials import refuse_known
+from reelbench.registry.credentials import known_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME
 
@@ -23,6 +23,7 @@ _SHOWN_NAME = 80
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
     gc.set_threshold(100_000, 20, 20)  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
+    os.environ["PYTHONSAFEPATH"] = "1"  # else a worker process would take modules of the working folder
     ours = before_dashes(sys.argv[1:])
     flags = [flag for flag in FLAGS if flag in ours]
     arguments = [*flags, *(word for word in ours if word not in FLAGS), *sys.argv[1 + len(ours) :]]
@@ -30,9 +31,12 @@ def main() -> None:
         # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every further core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        refuse_known(before_dashes(arguments))
+        for name, value in known_secrets():
+            if any(value in word for word in before_dashes(arguments)):
+                raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
+        arguments = [*flags, *guesses.meant(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
         named = next((word for word in arguments if not word.startswith("-")), None)
-        assembled(named)(arguments)
+        assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(arguments)
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:

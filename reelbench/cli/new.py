@@ -11,10 +11,11 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json, option
 from reelbench.registry.credentials import without_credentials
-from reelbench.registry.errors import InputError, number_of, visible
+from reelbench.registry.errors import InputError, cut_in_the_middle, number_of, visible
 
 if TYPE_CHECKING:
     from reelbench.registry.data.declared_check import CheckedSplit
+    from reelbench.registry.rows import Row
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.column_guess import Column, Guess
 
@@ -37,19 +38,31 @@ def new(
         Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None, _new("--span-unit")
     ] = None,
     fps: Annotated[str, _new("--fps")] = "",
+    keys: Annotated[list[str] | None, _new("--set")] = None,
+    without: Annotated[list[str] | None, _new("--without")] = None,
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
     Columns are guessed, and each guess is shown.
     """
     from reelbench.registry import discovery
+    from reelbench.registry.benchmark_file import KEYS
     from reelbench.registry.data.loading import locate
     from reelbench.tasks.benchmark_folder import NewBenchmark, make
 
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     folder = out or Path(new_id)
-    wanted = NewBenchmark(new_id, rows, kind, media, dict(map(_column, column or ())), answer_is, span_unit, fps)
+    stated: dict[str, str] = {}
+    for text in keys or ():
+        name, _, value = text.partition("=")
+        if name not in KEYS or not value:
+            raise InputError(f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: {', '.join(KEYS)}")
+        stated[name] = value
+    columns = dict(map(_column, column or ()))
+    wanted = NewBenchmark(
+        new_id, rows, kind, media, columns, answer_is, span_unit, fps, keys=stated, without=without or ()
+    )
     spec, guessed = make(wanted, folder)
     _show_guess(guessed)
     problem = ""
@@ -73,13 +86,16 @@ def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, 
     from reelbench.registry import prompts, settings
     from reelbench.tasks.prompting import prompt_of
 
-    row = next((row for split in splits for row in split.rows), None)
+    shown: dict[tuple[str, bool], Row] = {}  # of languages, and kinds of questions, that have one prompt, the first
+    for row in (row for split in splits for row in split.rows):
+        template = prompts.prompt_template(spec, language=row["language"])
+        shown.setdefault((template, bool(row.get("options"))), row)
     judge = sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt")) if spec.judge else []
     files = [spec.file, spec.folder / spec.prompt, *judge, *(file for split in splits for file in split.files)]
     judge_url = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
     url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
     return {
-        "prompt": prompt_of(spec, row) if row else None,
+        "prompts": [{"language": row["language"], "prompt": prompt_of(spec, row)} for row in shown.values()],
         "server": without_credentials(url),
         "judge_server": without_credentials(judge_url) if spec.judge else None,
         "files": list(dict.fromkeys(map(str, files))),
@@ -87,16 +103,20 @@ def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, 
     }
 
 
+_MOST_SENT = 100_000  # characters of a question that a terminal is shown; --json has all
+
+
 def _show_sent(sent: Mapping[str, Any]) -> None:
-    if sent["prompt"] is not None:
-        console.write("a question as it is sent, for the first row:")
-        for line in sent["prompt"].split("\n"):
+    for number, asked in enumerate(sent["prompts"]):
+        which = visible(f" in {asked['language']} that is asked otherwise") if number else ""
+        console.write(f"a question as it is sent, for the first row{which}:")
+        for line in cut_in_the_middle(asked["prompt"], _MOST_SENT).split("\n"):
             console.write(f"  | {visible(line)}")
-    console.write(f"sent to {visible(sent['server'])}, unless --llm-url says another server")
+    console.write(f"nothing is sent now; `ask` sends it to {visible(sent['server'])}, or to --llm-url")
     if sent["judge_server"]:
-        console.write(f"answers are judged at {visible(sent['judge_server'])}, unless --judge-url says another")
+        console.write(f"its answers are judged at {visible(sent['judge_server'])}, or at --judge-url")
     folders = Counter(str(Path(video).parent) for video in sent["videos"])
-    videos = [f"{number_of(count, 'video')} in {folder}" for folder, count in folders.items()]
+    videos = [f"{number_of(count, 'file')} of videos in {folder}" for folder, count in folders.items()]
     console.write("read: " + visible("; ".join([*sent["files"], *videos])))
 
 
@@ -109,6 +129,8 @@ def _column(text: str) -> "tuple[str, Column]":
 
 
 def _show_guess(guessed: "Guess") -> None:
+    from reelbench.tasks.column_guess import OPTIONS_SEEN
+
     console.write(f"kind: {guessed.kind}")
     for name, theirs in guessed.columns.items():
         why = guessed.why.get(name)
@@ -116,12 +138,12 @@ def _show_guess(guessed: "Guess") -> None:
         console.write(f"{name} <- {shown}" + (f"  ({visible(why)})" if why else ""))
     if guessed.answer_is:
         console.write(f"the answer is {guessed.answer_is}")
-    if guessed.options_in_question:
-        console.write("options <- the lines that the questions end in")
+    if guessed.options:
+        console.write(f"options <- {guessed.options}, as {OPTIONS_SEEN[guessed.options]}")
     if guessed.facets:
         console.write(visible(f"facets: {', '.join(guessed.facets)}"))
     if guessed.unused:
-        console.write(visible(f"not used: {', '.join(guessed.unused)}"))
+        console.write(visible(f"not used, as no key of `kind: {guessed.kind}` needs them: {', '.join(guessed.unused)}"))
 
 
 def check(
@@ -135,7 +157,7 @@ def check(
 
     Shows a prompt as it is sent, to whom, and every file that is read; then one line for each problem.
     """
-    from reelbench.registry import containment, discovery
+    from reelbench.registry import containment, discovery, rows
     from reelbench.registry.benchmark_file import file_of
     from reelbench.registry.data import declared_check
 
@@ -151,7 +173,7 @@ def check(
         console.write_json({"benchmark": spec.id, "splits": counted, **_sent(spec, splits)})
     else:
         for split in splits:
-            videos = number_of(len({row["video"] for row in split.rows}), "video")
+            videos = number_of(len({key for row in split.rows for key in rows.videos(row)}), "video")
             console.write(f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}")
         _show_sent(_sent(spec, splits))
     for note in [note for split in splits for note in split.notes]:

@@ -7,6 +7,7 @@ words of its options stand in `options.json`.
 import functools
 import inspect
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 import typer
 
 from reelbench.cli.completion import task_names
-from reelbench.registry.credentials import without_credentials
+from reelbench.registry.credentials import without_credentials, without_secrets
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
-def options_in(path: Path) -> Callable[[str, str], Any]:
+def options_in(path: Path) -> Callable[..., Any]:
     """Return the function from (group, name) to an option, with its panel and its words in a JSON file."""
     groups: dict[str, Any] = json.loads(path.read_bytes())
 
-    def option(group: str, name: str) -> Any:  # noqa: ANN401 - typer's own
-        return typer.Option(name, rich_help_panel=groups[group].get("panel"), **groups[group]["options"][name])
+    def option(group: str, name: str, **more: Any) -> Any:  # noqa: ANN401 - typer's own
+        return typer.Option(name, rich_help_panel=groups[group].get("panel"), **groups[group]["options"][name], **more)
 
     return option
 
@@ -74,7 +75,22 @@ def options_in(path: Path) -> Callable[[str, str], Any]:
 option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
-TaskName = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)]
+
+def _meant(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
+    """Return names as the benchmarks' and tasks' own: told where they were typed otherwise."""
+    from reelbench.cli import console
+    from reelbench.registry import discovery
+
+    if not isinstance(typed, str):
+        return typed and [_meant(name) for several in typed for name in several.split(",") if name]
+    if (name := discovery.meant(typed)) != typed:
+        console.note(f"{typed}: taken for {name}")
+    return name
+
+
+_named = partial(typer.Argument, autocompletion=task_names, callback=_meant)
+TaskName = Annotated[str, _named(metavar="NAME", help="Benchmark or task.")]
+Names = Annotated[list[str], _named(help="Benchmarks or tasks (rextime_mini).")]
 Split = Annotated[str | None, _shared("--split"), Kind.ROWS]
 Data = Annotated[Path | None, _shared("--data")]
 Store = Annotated[Path, _shared("--store")]
@@ -82,7 +98,7 @@ Engine = Annotated[str, _shared("--engine")]
 NoOverlap = Annotated[bool, _shared("--no-overlap"), Kind.FORMAT]
 Json = Annotated[bool, _shared("--json"), Kind.FORMAT]
 Per = Annotated[str | None, _shared("--per"), Kind.ROWS]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.FORMAT]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.OWN]
 CachePatience = Annotated[float, option("asking", "--cache-patience")]
 
 
@@ -148,18 +164,32 @@ def reports_status(command: Callable[..., None]) -> Callable[..., None]:
     return _declared(wrapper, command, [*inspect.signature(command).parameters.values(), option])
 
 
-def given(context: typer.Context, *, only: str = "") -> list[str]:
+def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Callable[..., None]:
+    """Return all options of groups as one that makes nothing of them: for a command that hands them on as typed."""
+
+    def nothing(**_: Any) -> None:  # noqa: ANN401 - whatever they take
+        pass
+
+    taken = {name: part for group in groups for name, part in inspect.signature(group).parameters.items()}
+    kept = [part for name, part in taken.items() if name not in without]
+    nothing.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
+    return nothing
+
+
+def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Args:
         context: The command's.
         only: Keep the parameters whose names have this in them.
+        leave_out: Names of parameters that are not kept.
+        shown: Whether the words are for people to read: then addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if only not in name or source is None or source.name != "COMMANDLINE":
+        if only not in name or name in leave_out or source is None or source.name != "COMMANDLINE":
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":
@@ -168,8 +198,13 @@ def given(context: typer.Context, *, only: str = "") -> list[str]:
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
             for part in value if isinstance(value, list | tuple) else (value,):
-                words += [parameter.opts[0], without_credentials(str(part))]
+                words += [parameter.opts[0], without_credentials(str(part)) if shown else str(part)]
     return words
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return words as one pastes them into a shell, rid of what is nobody's business."""
+    return shlex.join(map(without_secrets, words))
 
 
 ChoiceT = TypeVar("ChoiceT")

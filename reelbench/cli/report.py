@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.llm.budget import shown_dates
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of, printable
 from reelbench.registry.files import read_json
 from reelbench.registry.values import as_text
@@ -14,7 +13,7 @@ from reelbench.registry.values import as_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reelbench.registry.records import JudgeRecord
+    from reelbench.registry.records import JudgeRecord, Result
     from reelbench.tasks.score import Outcome
 
 _SHOWN = 10
@@ -37,26 +36,26 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
             for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
                 if ids:
                     console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
-        _tell_unjudged(outcomes, again)
     if as_json:
         documents = [document(outcome.result) for outcome in outcomes]
         console.write_json(documents[0] if len(documents) == 1 else documents)
     elif not quiet:
         for outcome in outcomes:
             _show(outcome)
+    if not quiet:
+        _tell_unjudged(outcomes, again)
 
 
-def report_runs(folders: "Sequence[Path]", *, as_json: bool, quiet: bool) -> None:
-    """Print what several runs of a model came to, a table a benchmark: JSON on stdout if asked for."""
+def report_runs(folders: "Sequence[Path]", outcomes: "Sequence[Outcome]" = (), *, as_json: bool, quiet: bool) -> None:
+    """Print what several runs of a model came to, a table a benchmark, and who was asked; with `as_json` the JSON."""
     from reelbench.methods.runs import RUNS_FILE
     from reelbench.registry import discovery
 
     folders = [folder for folder in folders if (folder / RUNS_FILE).is_file()]
     documents: list[dict[str, Any]] = [read_json(folder / RUNS_FILE) for folder in folders]
-    if quiet and not as_json:
-        return
     if as_json:
         console.write_json(documents[0] if len(documents) == 1 else list(documents))
+    if as_json or quiet:
         return
     for document in documents:
         spec = discovery.get(document["benchmark"])
@@ -69,10 +68,11 @@ def report_runs(folders: "Sequence[Path]", *, as_json: bool, quiet: bool) -> Non
             first = f"{name} (primary)" if name == document["primary"] else name
             table.add_row(first, f"{made['mean']:.{digits}f}", f"{made['spread']:.{digits}f}", interval, runs)
         console.show(table)
-        if any(made["ci95"] for made in document["metrics"].values()):
-            console.write(f"intervals over {document['items']} items scored in every run: {document['method']}")
-        else:
-            console.write("no interval: fewer than 10 videos, or nothing that varies")
+        method = f"intervals over {document['items']} items scored in every run: {document['method']}"
+        some = any(made["ci95"] for made in document["metrics"].values())
+        console.write(method if some else "no interval: fewer than 10 videos, or nothing that varies")
+    for outcome in outcomes:
+        _show_asked(outcome.result)
     for folder in folders:
         console.write(f"written to {folder}")
 
@@ -83,11 +83,8 @@ def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None
     With `strict`, too, where an item is unscored or an id doesn't fit, or where a model was shown something else than
     was asked for.
     """
-    failed = [
-        f"{outcome.result.benchmark.id}: {why}"
-        for outcome in outcomes
-        if (why := outcome.unanswered or outcome.judge_failed)
-    ]
+    whys = [(outcome.result.benchmark.id, outcome.unanswered or outcome.judge_failed) for outcome in outcomes]
+    failed = [f"{name}: {why}" for name, why in whys if why]
     for outcome in outcomes if strict else ():
         unscored = [f"{number} {reason}" for reason, number in outcome.result.counts.unscored.items()]
         otherwise = outcome.result.settings.shown_otherwise
@@ -114,9 +111,19 @@ def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
                 command += [*only, "--judge", judge]
             waiting[shlex.join(command)] += number
     for command, number in waiting.items():
-        why = "the judge" if "--judge" in again else "a judge; none was named"
+        why = "the judge" if "--judge" in again else "a judge; none was named, the one here is the benchmark's own"
         await_ = "answer awaits" if number == 1 else "answers await"
         console.note(f"{number} {await_} {why}; to finish: {command}")
+
+
+def _show_asked(result: "Result") -> None:
+    from reelbench.llm.budget import shown_dates
+
+    if (asked := result.provenance.asked) is not None:
+        run = f", run {result.settings.run}" if result.settings.run else ""
+        dates = shown_dates(asked.kept_from, asked.kept_to)
+        again = f"; {len(asked.rechecked)} of these asked again as a check: the same" if asked.rechecked else ""
+        console.write(f"{result.model.id}{run}: {asked.asked} asked, {asked.kept} kept{dates}{again}")
 
 
 def _show(outcome: "Outcome") -> None:
@@ -136,18 +143,17 @@ def _show(outcome: "Outcome") -> None:
     if counts.parse_failed or counts.empty:
         share = f" ({100 * counts.parse_failed / counts.items:.1f} % of {counts.items})" if counts.parse_failed else ""
         # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
-        what = "scored as wrong" if counts.scored else "read as no answer"
+        lacks = " in what they lack" if spec.asks_choice and spec.asks_span else ""
+        what = f"scored as wrong{lacks}" if counts.scored else "read as no answer"
         console.write(f"{what}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
     for sample in outcome.unread:
         half = spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer")
-        lacks = " (an option without its span)" if half else ""
+        number = spec.asks_choice and str(sample.prediction).strip().isdecimal()
+        lacks = " (an option without its span)" if half else " (an option goes by its letter)" if number else ""
         console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     for name, reply in outcome.unread_replies:
         console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
-    if (asked := result.provenance.asked) is not None:
-        dates = shown_dates(asked.kept_from, asked.kept_to)
-        again = f"; {asked.rechecked!r} asked once more: as before" if asked.rechecked else ""
-        console.write(f"{result.model.id}: {asked.asked} asked, {asked.kept} kept{dates}{again}")
+    _show_asked(result)
     if result.judge is not None:
         console.write(_asked(result.judge))
     console.write(f"written to {outcome.folder}")
@@ -178,6 +184,8 @@ def line_of(value: object, length: int) -> str:
 
 
 def _asked(judge: "JudgeRecord") -> str:
+    from reelbench.llm.budget import shown_dates
+
     if judge.panel:
         alphas = (judge.agreement or {}).items()
         agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)

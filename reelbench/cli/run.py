@@ -56,8 +56,8 @@ def run(
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
-    The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder for each
-    setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
+    The scores lie beside lmms-eval's own files, in <output_path>/<model>/reelbench/<task>/. A sweep has a folder for
+    each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
@@ -91,7 +91,7 @@ def run(
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
     sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
-    process.check_data(context.args, sampling, videos=several.sweep is None)
+    questions = process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
         over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_values, options, printed)
@@ -107,9 +107,9 @@ def run(
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
         sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
         return
-    start, out = partial(process.lmms_eval, processes=processes), printed.of_lmms_eval
-    with console.part("lmms-eval"):
-        outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=out, start=start)
+    start = process.followed(console.only_told(), partial(process.lmms_eval, processes=processes))
+    scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
+    outcomes = scored(arguments, output, sampling, options, questions=questions)
     report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes, strict=strict)

@@ -1,5 +1,6 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
+import shlex
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -95,8 +96,7 @@ def score(
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
 
-    Without --output a run's scores lie in the run's own folder, and those of a file in a folder of Reelbench's home,
-    which is printed: the same one for the same answers.
+    Default output: the run's own folder; for a file, a folder that is printed, the same one for the same answers.
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
@@ -123,7 +123,7 @@ def score(
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        answers = _answers(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        answers = _answers(context, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
         of_file = evaluation(answers, options)
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
@@ -175,7 +175,7 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
 
 
 def _answers(
-    name: str | None,
+    context: typer.Context,
     files: FileOptions,
     of_run: RunOptions,
     *,
@@ -184,11 +184,19 @@ def _answers(
     options: "Options",
     output: Path | None,
 ) -> "Answers":
+    from reelbench.scoring import result_files
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import read_answers, resolve_predictions
     from reelbench.tasks.submissions import Inputs
 
+    name = context.params["name"]
     if name is None or files.predictions is None:
+        if name is not None and (Path(name) / result_files.RESULT_FILE).is_file():
+            of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
+            words = [of.benchmark.id, "--split", of.benchmark.split, "--predictions", answers, "--model", of.model.id]
+            words += ["--frames", of.settings.frames] if of.settings.frames else []
+            line = shlex.join(["reelbench", "score", *words, *given(context, leave_out=("name",))])
+            raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
         if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
             raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")
         raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has the names")

@@ -43,8 +43,8 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
     for option, value, source, _ in _of_files(known_to(context)):
         console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
-    console.write(f"Defaults of options are read from {' and '.join(map(str, places()))}, by command or family:")
-    console.write('    [frames]\n    frames = "uniform:32"')
+    found = ", ".join(map(str, files())) or "none is there"
+    console.write(f"Defaults of options are read from {' and '.join(map(str, places()))} ({found})")
 
 
 def _of_files(known: Known) -> Iterator[tuple[str, str, str, bool]]:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,25 +24,21 @@ def show_status(
     Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its process is gone.
     """
     status = read_status(file)
-    console.write(json.dumps(status, ensure_ascii=False) if as_json else _line(status))
+    if as_json:
+        line = json.dumps(status, ensure_ascii=False)
+    else:
+        done, of = status["done"], status["of"]
+        parts = [f"{status['command']}: {status['state']}"]
+        if status.get("what"):
+            share = f" of {of:g} ({100 * done / of:.0f} %)" if of else ""
+            parts.append(f"{status['what']}, {done:g}{share}")
+        parts += [f"{status['failed']} failed"] if status.get("failed") else []
+        parts += [f"${status['cost']:.2f}"] if status.get("cost") is not None else []
+        if (eta := status.get("eta")) is not None:
+            minutes = f"{eta / _MINUTE:.0f} min" if eta < _HOUR else f"{eta / _HOUR:.1f} h"
+            parts.append(f"about {f'{eta:.0f} s' if eta < _MINUTE else minutes} left")
+        parts += [str(status["error"])] if status.get("error") else []
+        line = "; ".join([*parts, f"updated {status['updated']}"])
+    console.write(line)
     if status["state"] in _ENDED_BADLY:
         raise typer.Exit(1)
-
-
-def _line(status: dict[str, Any]) -> str:
-    done, of = status["done"], status["of"]
-    parts = [f"{status['command']}: {status['state']}"]
-    if status.get("what"):
-        share = f" of {of:g} ({100 * done / of:.0f} %)" if of else ""
-        parts.append(f"{status['what']}, {done:g}{share}")
-    parts += [f"{status['failed']} failed"] if status.get("failed") else []
-    parts += [f"${status['cost']:.2f}"] if status.get("cost") is not None else []
-    parts += [f"about {_duration(status['eta'])} left"] if status.get("eta") is not None else []
-    parts += [str(status["error"])] if status.get("error") else []
-    return "; ".join([*parts, f"updated {status['updated']}"])
-
-
-def _duration(seconds: float) -> str:
-    if seconds < _MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / _MINUTE:.0f} min" if seconds < _HOUR else f"{seconds / _HOUR:.1f} h"

@@ -215,9 +215,25 @@ def sweep(
     rows: list[dict[str, Any]] = []
 
     def take(number: int, step: Step, outcomes: "list[Outcome]") -> None:
-        rows.extend(
-            _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
-        )
+        for outcome in outcomes:
+            if SUBMISSION in (result := outcome.result).metrics:
+                continue
+            rows.append(
+                {
+                    "task": outcome.folder.name,
+                    "benchmark": result.benchmark.id,
+                    "split": result.benchmark.split,
+                    "model": result.model.id,
+                    "label": step.label,
+                    "at": number if step.at is None else step.at,
+                    **step.says,
+                    "frames_given": result.settings.frames_given,
+                    "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
+                    "breakdowns": result.model_dump(mode="json")["breakdowns"],
+                    "counts": result.counts.model_dump(mode="json"),
+                    "result": str(outcome.folder.relative_to(output) / "result.json"),
+                }
+            )
         _write(output, wanted, rows)
 
     ended = _run_each(arguments, output, wanted, options, printed, take=take)
@@ -319,7 +335,7 @@ def _run_each(
                         options,
                         environ=environ,
                         stdout=printed.of_lmms_eval,
-                        start=kept,
+                        start=process.followed(console.only_told(), kept),
                     )
                 again = ["reelbench", "score", "--run", str(folder), *printed.judging]
                 report(outcomes, as_json=False, again=again, quiet=printed.quiet or printed.as_json)
@@ -336,24 +352,6 @@ def _run_each(
             take(number, step, outcomes)
     ended.loads = kept.loads
     return ended
-
-
-def _row(outcome: "Outcome", number: int, step: Step, output: Path) -> dict[str, Any]:
-    result = outcome.result
-    return {
-        "task": outcome.folder.name,
-        "benchmark": result.benchmark.id,
-        "split": result.benchmark.split,
-        "model": result.model.id,
-        "label": step.label,
-        "at": number if step.at is None else step.at,
-        **step.says,
-        "frames_given": result.settings.frames_given,
-        "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
-        "breakdowns": result.model_dump(mode="json")["breakdowns"],
-        "counts": result.counts.model_dump(mode="json"),
-        "result": str(outcome.folder.relative_to(output) / "result.json"),
-    }
 
 
 # --- what they come to ------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """`reelbench check`: a benchmark that a file declares, held to all that its rows, prompts and media must be."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,14 +9,16 @@ from pathlib import Path
 
 from reelbench.registry import prompts
 from reelbench.registry.data import mapped_rows
-from reelbench.registry.data.loading import MINI, is_mini, locate
+from reelbench.registry.data.loading import MINI, is_mini, locate, upstream_split
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_of, number_of
 from reelbench.registry.media import playable
 from reelbench.registry.media.library import Library, Missing
 from reelbench.registry.rows import Row
+from reelbench.registry.rows import videos as row_videos
 from reelbench.registry.spec import BenchmarkSpec
 
 _MOST = 0.98
+_FEW = 20  # faults that are all shown
 _SLACK = 1.02  # A span may end a little behind what a file states as its length: by 2 percent and a second
 
 
@@ -27,7 +30,7 @@ class CheckedSplit:
     rows: list[Row]
     problems: list[str]
     files: tuple[Path, ...]
-    videos: tuple[Path, ...]
+    videos: tuple[Path, ...]  # and the subtitles beside them
     notes: tuple[str, ...] = ()  # what may be meant otherwise, a line each
 
 
@@ -40,18 +43,27 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     for split in (*spec.splits, *([MINI] if (spec.folder / MINI).is_dir() else [])):
         rows: list[Row] = []
         problems: list[str] = []
+        notes: list[str] = []
         files: tuple[Path, ...] = ()
         videos: dict[Path, None] = {}
         try:
             located = locate(spec.id, split, fetch=False)
             files = located.paths
-            where: dict[str, str] = {}
-            for place, row in mapped_rows.read_each(spec, located.paths):
-                if isinstance(row, InputError):
-                    problems.append(str(row))
-                else:
-                    rows.append(row)
-                    where[row["id"]] = place
+            every = list(mapped_rows.read_each(spec, located.paths, upstream_split(spec, split)))
+            unread = [str(each.row) for each in every if isinstance(each.row, InputError)]
+            read = [(each.row, each.where, each.moved) for each in every if not isinstance(each.row, InputError)]
+            rows, where = [row for row, *_ in read], {row["id"]: place for row, place, _ in read}
+            moved = [place for _, place, early in read if early]
+            skips = spec.mapping is not None and spec.mapping.skip is not None
+            problems += [] if skips and rows else unread
+            if unread and rows:
+                go_on = "; `skip: unreadable` goes on without the others"
+                go_on = ", the others are left out (skip: unreadable)" if skips else go_on
+                notes.append(f"{len(rows):,} of {len(rows) + len(unread):,} rows readable{go_on}")
+                notes += _faults(unread) if skips or len(unread) > _FEW else ()
+            if moved:
+                what = f"{number_of(len(moved), 'row')} with a span that begins up to 0.5 s before 0, read as 0"
+                notes.append(f"{moved[0]}: {what}")
             if not where and not problems:
                 problems.append(f"{first_of(list(map(str, located.paths)))}: no rows; expected at least one question")
             found: dict[str, Path] = {}
@@ -61,17 +73,30 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
                 lacking: dict[str, Missing] = {}  # with the first row that asks about a video
                 for row in library.missing(rows):
                     lacking.setdefault(row.video, row)
-                missing = [
-                    f"{where[row.id]}: the video {video!r} is missing: "
-                    f"{row.broken or f'not in {first_of(list(row.looked_in))}'}"
-                    for video, row in lacking.items()
-                ]
-                found = {row["video"]: path for row in rows if (path := library.find(row))}
-                videos = dict.fromkeys(found.values())
+                youtube = next((video for video in lacking if re.search(r"youtu\.?be", video)), None)
+                hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it" if youtube else ""
+                for video, row in lacking.items():  # where it was looked for is said once: it is the same for all
+                    why = row.broken or f"not in {first_of(list(row.looked_in))}{hint}"
+                    said = f": {why}" if row.broken or not missing else ""
+                    missing.append(f"{where[row.id]}: the video {video!r} is missing{said}")
+                each = [{**row, "video": video} for row in rows for video in row_videos(row)]
+                found = {row["video"]: path for row in each if (path := library.find(row))}
+                said = (path for row in each if (path := library.subtitles(row)))  # which an option sends
+                videos = dict.fromkeys([*found.values(), *said])
             problems += [*_spans(spec, rows, where, found), *missing]
         except ReelbenchError as error:
             problems.append(str(error))
-        yield CheckedSplit(split, rows, problems, files, tuple(videos), tuple(_notes(spec, rows)))
+        yield CheckedSplit(split, rows, problems, files, tuple(videos), (*notes, *_notes(spec, rows)))
+
+
+def _faults(lines: list[str]) -> Iterator[str]:
+    """Yield the first line of each kind of fault, with their number: lines alike but for what they quote."""
+    kinds: dict[str, list[str]] = {}
+    for line in lines:
+        said = line.partition("): ")[2] or line.partition(": ")[2]
+        kinds.setdefault(re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^][]*\]|[\d.]+", "", said), []).append(line)
+    for alike in kinds.values():
+        yield f"{len(alike):,} x {alike[0]}"
 
 
 def _notes(spec: BenchmarkSpec, rows: list[Row]) -> Iterator[str]:
@@ -85,7 +110,7 @@ def _notes(spec: BenchmarkSpec, rows: list[Row]) -> Iterator[str]:
 
 
 def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: dict[str, Path]) -> Iterator[str]:
-    """Yield a line for spans that end behind their video, for ones that are all within a second, and for empty ones."""
+    """Yield a line for spans that end after their video, for ones that are all within a second, and for empty ones."""
     if not spec.asks_span or not rows:
         return
     lengths = lengths_of(rows, found)
@@ -94,7 +119,7 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
         first = behind[0]
         most = len(behind) > len(rows) / 2
         yield (
-            f"{where[first['id']]}: {len(behind)} of {len(rows)} spans end behind their video "
+            f"{where[first['id']]}: {len(behind)} of {len(rows)} spans end after their video "
             f"({max(first['span']):,.10g} > {lengths[first['id']]:,.10g} s)"
             + ": are these frames, or milliseconds? `span_unit` says so"
             * most

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+from reelbench.registry import bounds
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
 from reelbench.registry.files import is_full, read_record, write_text
 from reelbench.registry.home import home
@@ -201,6 +202,9 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
                 file.write(block)
                 have += len(block)
                 on_bytes(have)
+                if total is None and have > bounds.UNSTATED_BYTES:
+                    part.unlink()
+                    bounds.hold(f"{url}: bytes, without a length that the server states", have, bounds.UNSTATED_BYTES)
     # `read` ends quietly when a connection is cut.
     if total is not None and have > total:
         part.unlink()

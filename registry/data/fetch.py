@@ -78,7 +78,8 @@ def plan(
     for videos on the Hub that have changed there. InputError where the split is unknown, or the user's data isn't as
     expected.
     """
-    what = f"annotations ({' or '.join(sources.published_files(sources.split_spec(spec, split).source))})"
+    names = sources.expected_files(sources.split_spec(spec, split).source, published=True)
+    what = f"annotations ({' or '.join(names)})"
     users = sources.user_data(spec, data) is not None
     items: list[Transfer] = []
     here = [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []

@@ -64,7 +64,7 @@ def cache_dir() -> Path:
     named = settings.HF_HUB_CACHE.get() or settings.HUGGINGFACE_HUB_CACHE.get()
     if not named:
         named = f"{settings.HF_HOME.get() or settings.XDG_CACHE_HOME.get() + '/huggingface'}/hub"
-    return Path(os.path.expandvars(named)).expanduser()
+    return settings.expanded(os.path.expandvars(named))
 
 
 def page(repo_id: str) -> str:

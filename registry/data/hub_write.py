@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from reelbench.registry.data import hub
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.values import is_object
 
 RepoType = Literal["space", "dataset"]
 T = TypeVar("T")
@@ -76,9 +77,16 @@ class Repository:
             return Head(None, {})
         return Head(info.sha, hub.remote_files(info))
 
+    def account(self) -> dict[str, Any]:
+        """What the Hub says of the token's account: its `name`, and more; ReelbenchError where it has none."""
+        told: Any = self.api.whoami()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if not is_object(told) or not isinstance(told.get("name"), str):
+            raise ReelbenchError(f"{hub.endpoint()}: names no account of this token; is it a Hub (HF_ENDPOINT)?")
+        return told
+
     def open_request(self, title: str, me: str | None = None) -> int | None:
         """The number of the newest open pull request of one's own whose title begins with `title`; None without one."""
-        me = me or str(self.api.whoami()["name"])  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        me = me or str(self.account()["name"])
         requests = self.api.get_repo_discussions(
             self.id, repo_type=self.kind, author=me, discussion_type="pull_request", discussion_status="open"
         )

@@ -6,9 +6,9 @@ are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from reelbench.registry.data import mapped_rows, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_once, written_aside
 from reelbench.registry.home import home
+from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ MINI = "mini"
 """The mini split, and the folder in a benchmark's own that holds its data in the owners' file format."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SplitData:
-    """A split whose files are here: what they are, and their fingerprint; nothing has been parsed yet."""
+    """A split whose files are here: what they are, and their fingerprint; nothing is parsed until it is asked for."""
 
     spec: BenchmarkSpec
     split: str
@@ -41,12 +42,22 @@ class SplitData:
     source: "SourceRecord"
     task: TaskSpec | None = None  # set where the split was asked for by a task's name, which may be a part of it only
 
-    def read(self) -> list[rows.Row]:
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows, read once, for whoever looks at them and changes none."""
+        return self.read()
+
+    @cached_property
+    def left_out(self) -> tuple[int, int]:
+        """Number of rows that can't be read and are left out (`skip: unreadable`), and of all of them; 0 where none."""
+        if self.spec.mapping is None or self.spec.mapping.skip is None:
+            return 0, 0
+        found = list(mapped_rows.read_each(self.spec, self.paths, upstream_split(self.spec, self.split)))
+        return sum(isinstance(each.row, InputError) for each in found), len(found)
+
+    def read(self) -> list[Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
-        upstream = upstream_split(self.spec, self.split)
-        read = partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
-        where = ", ".join(map(str, self.paths))
-        found = list(rows.checked(self.spec, self.split, read(self.paths, upstream), where))
+        where, found = ", ".join(map(str, self.paths)), read_rows(self.spec, self.paths, self.split)
         only = self.task.only if self.task else {}
         part = [row for row in found if all(label in row[facet] for facet, label in only.items())]
         if not part:
@@ -73,7 +84,13 @@ class SplitData:
         return folder
 
 
-def rows_to_columns(spec: BenchmarkSpec, table: Sequence[rows.Row]) -> dict[str, list[Any]]:
+def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Row]:
+    """Parse files into normalised, checked rows: by the mapping that a file declares, or by the benchmark's reader."""
+    read = partial(mapped_rows.read, spec) if spec.mapping else imported(spec.reader)
+    return list(rows.checked(spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))))
+
+
+def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list[Any]]:
     """Turn rows into columns, in the schema's order."""
     return {column.name: [row[column.name] for row in table] for column in rows.columns(spec)}
 
@@ -105,13 +122,23 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     name or split is unknown, or `data` isn't as expected; DataUnavailableError where the files are not here, and may
     not or could not be fetched.
     """
-    spec, split, task = named(name, split)
+    return located(*named(name, split), data, sources.resolve if fetch else sources.present)
+
+
+def located(
+    spec: BenchmarkSpec,
+    split: str,
+    task: TaskSpec | None,
+    data: Path | str | None,
+    resolve: Callable[[BenchmarkSpec, str, Path | None], sources.Resolved | None],
+) -> SplitData:
+    """Find the files of a split whose benchmark is known, as `locate` does; `resolve` fetches them, or doesn't."""
     upstream = upstream_split(spec, split)
     if upstream not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
     mini = is_mini(split)
     own = spec.folder / MINI if mini else Path(data) if data is not None else None
-    resolved = sources.resolve(spec, upstream, own) if fetch else sources.present(spec, upstream, own)
+    resolved = resolve(spec, upstream, own)
     if resolved is None:
         raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
     if mini and spec.file:

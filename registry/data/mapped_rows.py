@@ -7,23 +7,25 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from reelbench.registry import rows, tables
+from reelbench.registry import bounds, rows, tables
 from reelbench.registry.errors import InputError, first_of
+from reelbench.registry.files import read_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping, SpanUnit
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Join, RowMapping, SpanUnit
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
 ROW = "row"  # in a template, the number of the row in its file, where no column has this name
-
+OUTER = "outer"  # of nested rows, the number of the row that holds them
+VALUE = "value"  # of nested JSON, the column of what `each` leads to where that is no mapping
 PLACE = re.compile(r"\{([^{}]+)\}")  # a column's name in a template
 
 ANSWERS = {"answer", "span", "start", "end"}
@@ -32,29 +34,45 @@ ANSWERS = {"answer", "span", "start", "end"}
 Cells = Mapping[str, Any]
 
 
+class Found(NamedTuple):
+    """What was found at a place of a file: a row, or its fault; `moved` where its span began a little before 0."""
+
+    where: str
+    row: "rows.Row | InputError"
+    moved: bool = False
+
+
 def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
     """Yield the rows of a benchmark that a file declares; the reader of all such benchmarks."""
-    del split  # each has its own files
-    for _, row in read_each(spec, paths):
-        if isinstance(row, InputError):
-            raise row
-        yield row
+    found = [each.row for each in read_each(spec, paths, split)]
+    faults = [row for row in found if isinstance(row, InputError)]
+    skips = spec.mapping is not None and spec.mapping.skip is not None
+    if faults and (not skips or len(faults) == len(found)):  # where none can be read there is something else wrong
+        raise faults[0]
+    yield from (row for row in found if not isinstance(row, InputError))
 
 
-def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str, rows.Row | InputError]]:
-    """Yield the place of each row with the row, or with its fault; InputError where no file can be read."""
+def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> Iterator[Found]:
+    """Yield each row with its place, or its fault; InputError where no file can be read."""
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")
-    table = [entry for path in paths for entry in tables.read(path)]
-    questions = [_Question(spec, mapping, where, number, cells) for number, (where, cells) in enumerate(table, start=1)]
-    form = mapping.answer_is if spec.asks_choice else None
-    if spec.asks_choice and form is None:
+    entries = enumerate(table(paths, mapping.each, mapping.line, mapping.join), start=1)
+    questions = [_Question(spec, mapping, split, entry, number) for number, entry in entries]
+    of_groups: dict[str, int] = {}
+    for question in questions:
+        try:
+            question.find_group(of_groups)
+        except InputError as error:
+            question.fault = error
+    form = mapping.answer_is
+    if form is None and any(question.asks_choice for question in questions):
         # The form in which all answers can be read; where some can't be read in any way, the one for most.
         asked: list[tuple[Options, str]] = []
         for question in questions:
             with suppress(InputError):  # said when it is the row's turn
-                asked.append(question.choice)
+                options, answers = question.choice if question.asks_choice else (None, ())
+                asked += [(options, answer) for answer in answers if options is not None]
         forms = answer_forms(asked)
         if len(forms) > 1:
             raise InputError(
@@ -67,61 +85,118 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str,
         try:
             row = question.row(form)
         except InputError as error:
-            yield question.where, error
+            yield Found(question.where, error)
             continue
         first = places.setdefault(row["id"], question.where)
-        twice = f"{question.where}: the id {row['id']!r} occurs twice, first at {first}"
-        yield question.where, row if first == question.where else InputError(twice)
+        twice = InputError(f"{question.where}: the id {row['id']!r} occurs twice, first at {first}")
+        yield Found(question.where, row if first == question.where else twice, question.moved)
 
 
 class _Question:
     """One row as the mapping reads it."""
 
-    def __init__(self, spec: BenchmarkSpec, mapping: RowMapping, where: str, number: int, cells: Cells) -> None:
-        self.where = where
-        self._spec = spec
-        self._mapping = mapping
-        self._cells = {ROW: number, **cells}
+    def __init__(self, spec: BenchmarkSpec, mapping: RowMapping, split: str, entry: "Entry", number: int) -> None:
+        self.where, cells = entry
+        self.fault, self.moved = cells if isinstance(cells, InputError) else None, False
+        self._spec, self._mapping, self._group = spec, mapping, list[str]()
+        self._cells = {ROW: number, **({} if isinstance(cells, InputError) else cells)}
         self._told = bool(ANSWERS & mapping.columns.keys())
+        self._kind = spec.row_kind
+        if spec.row_kind == "mixed" and self.fault is None:
+            column = mapping.kind_column
+            said = (as_text(self._cells.get(column), column) or "").strip() if column else split
+            self._kind = mapping.kinds.get(said, "")
+            if not self._kind:
+                expected = ", ".join(mapping.kinds)
+                self.fault = InputError(f"{self.where}: {column} is {said!r}, expected {expected} (kind)")
+        self.asks_choice = self._kind in {"choice", "grounded_choice"}
 
     @cached_property
-    def choice(self) -> "tuple[Options, str]":
-        """Its options, and the right one as the row names it; InputError where they can't be read."""
-        answer = self._text("answer") if self._told else ""
+    def choice(self) -> "tuple[Options, list[str]]":
+        """Its options, and the right ones as the row names them; InputError where they can't be read."""
+        answers = self._answers() if self._told else []
+        if self._mapping.options_are:
+            return read_options(self._mapping.options_are, ""), answers
         if self._mapping.options_in_question:
-            where = f"{self.where}: {self._named('question')}"
-            return parted(self._text("question"), where)[1], answer
-        return read_options(self._value("options"), f"{self.where}: options"), answer
+            return parted(self._text("question"), f"{self.where}: {self._named('question')}")[1], answers
+        return read_options(self._value("options"), f"{self.where}: options", self._mapping.absent), answers
+
+    def _answers(self) -> list[str]:
+        """Return the right answers as the row names them: one, unless the file says that there may be several."""
+        if self._mapping.answers is None:
+            return [self._text("answer")]
+        value = _literal(self._value("answer"))
+        if isinstance(value, str) and self.asks_choice and _SEVERAL.fullmatch(value):
+            value = re.findall("[A-Za-z]", value)
+        return self._some("answer", value)
+
+    def _some(self, name: str, value: Any) -> list[str]:  # noqa: ANN401 - a cell
+        """Return the texts of a column that must have one."""
+        what = f"{self.where}: {self._named(name)}"
+        if not (texts := _texts(value, what)):
+            raise InputError(f"{what} is empty")
+        return texts
+
+    def find_group(self, places: dict[str, int]) -> None:
+        """Find its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
+        group = self._mapping.group
+        if group is None or self.fault is not None:
+            return
+        name = "|".join(as_text(cell(self._cells, part, self.where), part) or "" for part in group.by)
+        said = as_text(cell(self._cells, group.column, self.where), group.column) or "" if group.column else ""
+        stated = _literal(cell(self._cells, group.levels, self.where)) if group.levels else None
+        if said not in group.rules:
+            expected = ", ".join(group.rules)
+            raise InputError(f"{self.where}: {group.column} is {said!r}, expected {expected} (group.rule)")
+        at = places[name] = places.get(name, 0) + 1
+        levels = stated if is_array(stated) else ()
+        depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
+        self._group = [name, group.rules[said], str(depths[at - 1] if at <= len(depths) else at)]
 
     def row(self, form: AnswerForm | None) -> rows.Row:
         """Return the row; `form` is how the right option is named."""
-        row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
-        language = self._value("language") if "language" in self._mapping.columns else None
-        row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
+        if self.fault is not None:
+            raise self.fault
+        row: rows.Row = {"id": self._text("id")}
+        if "videos" in self._mapping.columns:
+            row["videos"] = self._some("videos", _literal(self._value("videos")))
+        row["video"] = self._text("video") if "video" in self._mapping.columns else row["videos"][0]
+        row["question"] = self._text("question")
         if self._mapping.options_in_question:
             row["question"] = parted(row["question"], f"{self.where}: question")[0]
-        if form is not None:
-            row |= {"options": list(self.choice[0].texts), "answer": self._letter(form) if self._told else ""}
-        elif self._spec.row_kind == "open":
-            row["answer"] = self._text("answer") if self._told else ""
+        language = self._value("language") if "language" in self._mapping.columns else None
+        row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
+        row |= self._answered(form)
+        if self._group:
+            row[rows.GROUP.name] = self._group
         if self._spec.asks_span:
             row["span"] = self._span() if self._told else []
         for facet in self._spec.facets:
-            if facet.in_rows:
-                value = self._value(facet.name)
-                separator = self._mapping.separators.get(facet.name)
+            if facet.in_rows and facet.name not in row:
+                value, separator = self._value(facet.name), self._mapping.separators.get(facet.name)
                 if separator is not None and isinstance(value, str):
                     value = [part.strip() for part in value.split(separator)]
-                labels = [
-                    as_text(part, f"{self.where}: {facet.name}") for part in (value if is_array(value) else [value])
-                ]
-                row[facet.name] = [label for label in labels if label]
-        for column in self._spec.columns:
-            row[column.name] = self._extra_value(column.name, column.dtype)
+                row[facet.name] = _texts(value, f"{self.where}: {facet.name}")
+        extras = (column for column in self._spec.columns if column.name not in row)
+        return row | {column.name: self._extra_value(column.name, column.dtype) for column in extras}
+
+    def _answered(self, form: AnswerForm | None) -> rows.Row:
+        """Return the columns of its options and right answers, as its kind has them."""
+        mixed = self._spec.row_kind == "mixed"
+        row: rows.Row = {rows.ASKED.name: [self._kind], "options": []} if mixed else {}
+        answers: list[str] = []
+        if self.asks_choice and form is not None:
+            options, named = self.choice
+            letters = sorted({self._letter(form, options, answer) for answer in named})
+            row |= {"options": list(options.texts), "answer": "".join(letters)}
+        elif mixed or self._spec.row_kind == "open":
+            answers = self._answers() if self._told else [""]
+            row |= {"answer": answers[0]}
+        if self._mapping.answers is not None and (mixed or self._spec.row_kind == "open"):
+            row[rows.ALSO.name] = answers[1:]
         return row
 
-    def _letter(self, form: AnswerForm) -> str:
-        options, answer = self.choice
+    def _letter(self, form: AnswerForm, options: "Options", answer: str) -> str:
         if (at := READINGS[form](options, answer)) is not None:
             return LETTERS[at]
         same = [text for text in options.texts if _plain(text) == _plain(answer)]
@@ -129,8 +204,10 @@ class _Question:
         what = f"is not one of its options ({listed}), read as {form}"
         if len(same) > 1:
             what = f"is {len(same)} of its options, which are alike"
-        elif _SEVERAL.fullmatch(answer) and form == "letter":
-            what = "names several options; no kind has several right ones: leave such rows out"
+        elif (
+            form == "letter" and _SEVERAL.fullmatch(answer) and {*re.findall(r"\w", answer.upper())} <= {*options.keys}
+        ):
+            what = "names several options: `answers: any`, or `all`, says that several may be right"
         raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
     def _named(self, name: str) -> str:
@@ -167,36 +244,137 @@ class _Question:
             value, where = self._value("span"), f"{self.where}: {self._named('span')}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
-        match unit:
-            case "clock":
-                if not _is_clock(value):
-                    raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
-            case "frames":
-                fps = self._mapping.fps  # a number, or a column's name
-                stated = fps if is_number_text(fps) else cell(self._cells, fps, self.where)
-                rate = seconds(stated, f"{self.where}: fps")
-                if rate <= 0:
-                    raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
-                factor = 1 / rate
-            case "ratio" | "percent":
-                length = seconds(self._value("duration"), f"{self.where}: duration")
-                factor = length / (100 if unit == "percent" else 1)
-            case "milliseconds":
-                factor = 0.001
-            case "seconds":
-                pass
-        return [end * factor for end in read_windows(value, where, "seconds" if unit == "clock" else unit)]
+        if unit == "clock" and not _is_clock(value):
+            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
+        if unit == "frames":
+            fps = self._mapping.fps  # a number, or a column's name
+            stated = fps if is_number_text(fps) else cell(self._cells, fps, self.where)
+            if (rate := seconds(stated, f"{self.where}: fps")) <= 0:
+                raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
+            factor = 1 / rate
+        elif unit == "milliseconds":
+            factor = 0.001
+        elif unit in {"ratio", "percent"}:
+            length = seconds(self._value("duration"), f"{self.where}: duration")
+            factor = length / (100 if unit == "percent" else 1)
+        ends = read_windows(value, where, "seconds" if unit == "clock" else unit)
+        self.moved = min(ends) < 0
+        return [max(0.0, end) * factor for end in ends]
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
-        value = self._value(name)
-        where = f"{self.where}: {self._named(name)}"
+        value, where = self._value(name), f"{self.where}: {self._named(name)}"
         if dtype == "float64":
             return seconds(value, where)
+        if dtype == "list<float64>":
+            return [max(0.0, end) for end in read_windows(value, where)[:2]]
         if dtype == "list<string>":
-            parts = _literal(value) if isinstance(value, str) else value
-            parts = parts if is_array(parts) else [value]
-            return [text for part in parts if (text := as_text(part, where))]
+            parts = _literal(value)
+            return _texts(parts if is_array(parts) else value, where)
         return "\n".join(map(str, value)) if is_array(value) else as_text(value, where) or ""
+
+
+# --- from files to tables -------------------------------------------------------------------------------------------
+
+Entry = tuple[str, Cells | InputError]
+"""Where a row stands, and its cells, or why it has none."""
+
+
+def table(paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None) -> list[Entry]:
+    """Read the rows of files as `each`, `line` and `join` say, of which the last file is the joined one."""
+    joined = paths[-1:] if join and len(paths) > 1 else ()
+    found = (entry for path in paths[: len(paths) - len(joined)] for entry in _table(path, each, line))
+    entries = list(_counted(found) if each else found)
+    return list(_counted(_joined(entries, joined[0], join))) if join and joined else entries
+
+
+def _counted(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield rows while they have no more cells than are taken, with those beside several of them counted each time."""
+    cells = 0
+    for where, found in entries:
+        cells += 0 if isinstance(found, InputError) else len(found)
+        bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
+        yield where, found
+
+
+def _table(path: Path, each: Sequence[str] = (), line: str = "") -> Iterator[Entry]:
+    """Read a file's rows: a table's, those that `each` leads to in nested JSON, or a text's lines parted by `line`."""
+    if line:  # what stands between the fixed parts, each found at its first place
+        first, *parts = PLACE.split(line)
+        ends = (f"(?>(.*?){re.escape(after)})" if after else "(.*)" for after in parts[1::2])
+        pattern = re.compile(re.escape(first) + "".join(ends))
+        for at, text in enumerate(read_text(path).splitlines(), start=1):
+            if match := pattern.match(text):
+                yield f"{path}, line {at}", dict(zip(parts[::2], map(str.strip, match.groups()), strict=True))
+            elif text.strip():
+                where = f"{path}, line {at}"
+                yield where, InputError(f"{where}: is {text[:80]!r}, expected {line} (line)")
+    elif not each:
+        yield from tables.read(path)
+    else:
+        whole = path.suffix.lower() == ".json" and read_text(path).lstrip().startswith("{")  # none is outer
+        for number, (where, cells) in enumerate(tables.read(path, nested=True), start=1):
+            yield from _within(cells, each, {} if whole else {OUTER: number}, where)
+
+
+def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iterator[Entry]:  # noqa: ANN401 - any JSON
+    """Yield the rows to which the steps lead, each with what stands beside them on the way."""
+    value = _literal(value)
+    if not steps:
+        if is_array(value) and value and all(map(is_object, value)):
+            for number, part in enumerate(value, start=1):
+                yield f"{where}, {number}", {**beside, **part}
+        else:
+            yield where, {**beside, **(value if is_object(value) else {VALUE: value})}
+        return
+    step, rest = steps[0], steps[1:]
+    place = PLACE.fullmatch(step)
+    if place is None:
+        names = [step] if is_object(value) and step in value else step.split("+")
+        if not is_object(value) or not value.keys() >= set(names):
+            there = f"; it has {first_of(list(value), 12)}" if is_object(value) else ""
+            yield where, InputError(f"{where}: has no {step!r} (each){there}")
+            return
+        others = {name: part for name, part in value.items() if name not in names}
+        try:  # of parallel lists each place is a row
+            lists = zip(*(_listed(_literal(value[name])) for name in names), strict=True)
+            under = value[step] if len(names) == 1 else [dict(zip(names, cells, strict=True)) for cells in lists]
+        except ValueError:
+            yield where, InputError(f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})")
+            return
+        yield from _within(under, rest, {**beside, **others}, f"{where}, {step}") if under or len(names) == 1 else ()
+        return
+    if is_array(value):
+        parts: list[tuple[str | int, Any]] = list(enumerate(value, start=1))
+    elif is_object(value):
+        nested = [entry for entry in value.items() if is_object(entry[1])]
+        parts = [*(nested or [entry for entry in value.items() if is_array(entry[1])] or value.items())]
+        beside = {**beside, **{name: part for name, part in value.items() if name not in dict(parts)}}
+    else:
+        yield where, InputError(f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})")
+        return
+    for name, part in parts:
+        yield from _within(part, rest, {**beside, place[1]: name}, f"{where}, {name}")
+
+
+def _joined(entries: Sequence[Entry], path: Path, join: Join) -> Iterator[Entry]:
+    """Add a second file's columns to the rows that it names too; a row that it lacks is a fault."""
+
+    def key(cells: Cells, where: str) -> tuple[str | None, ...]:
+        return tuple(as_text(cell(cells, name, where), name) for name in join.by)
+
+    by, others = ", ".join(join.by), dict[tuple[str | None, ...], Cells]()
+    for where, cells in _table(path, join.each):
+        if isinstance(cells, InputError):
+            raise cells
+        if (named := key(cells, where)) in others:
+            raise InputError(f"{where}: {by} is {', '.join(map(str, named))} as in a row before (join)")
+        others[named] = cells
+    for where, cells in entries:
+        if not isinstance(cells, InputError):
+            named = key(cells, where)
+            lacks = InputError(f"{where}: {path.name} has no row with {by} {', '.join(map(str, named))} (join)")
+            cells = {**others[named], **cells} if named in others else lacks  # noqa: PLW2901
+        yield where, cells
 
 
 def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -208,31 +386,45 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
         return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
-        if not is_object(value) or part not in value:
+        of_all: Sequence[Any] = value if is_array(value) and value else [value]  # of a list of objects a list
+        if not all(is_object(each) and part in each for each in of_all):
             names = [column for column in cells if column != ROW]
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
-        value = value[part]
+        values = [each[part] for each in of_all]
+        value = values if is_array(value) else values[0]
     return value
 
 
-def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
-    """Return the value that a text spells as JSON or as a Python literal; the text itself where it is neither."""
-    if text.strip()[:1] not in {"[", "{", "("}:
+def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 - a cell
+    return value if is_array(value) else [value]
+
+
+def _values(value: Any) -> Any:  # noqa: ANN401 - a cell
+    """Return a mapping's values as a list; any other cell as it is."""
+    return list(value.values()) if is_object(value) else value
+
+
+def _texts(value: Any, what: str) -> list[str]:  # noqa: ANN401 - a cell
+    """Return the texts of a cell that holds one or several, but for empty ones."""
+    return [text for part in _listed(value) if (text := as_text(part, what))]
+
+
+def _literal(text: Any) -> Any:  # noqa: ANN401 - a cell, and any JSON or Python literal
+    """Return the value that a text spells as JSON or as a Python literal; the cell itself where it is neither."""
+    if not isinstance(text, str) or len(text) > bounds.TEXT or text.strip()[:1] not in {"[", "{", "("}:
         return text
     for reader in (json.loads, ast.literal_eval):
-        try:
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):  # of `{[]: 1}` the second
             return reader(text.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
     return text
 
 
 # --- spans ------------------------------------------------------------------------------------------------------------
 
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
 _RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
 _PAIR = 2
-_BEFORE_START = 0.1
+_BEFORE_START = 0.5
 
 
 def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
@@ -243,19 +435,16 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
         if clock := _CLOCK.fullmatch(value.strip()):
             hours, minutes, rest = clock.groups()
             return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest)
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if math.isfinite(number):
-            return number
+        with suppress(ValueError):
+            if math.isfinite(number := float(value)):
+                return number
     raise InputError(f"{where} is {value!r}, expected a time in seconds")
 
 
 def _is_clock(value: Any) -> bool:  # noqa: ANN401 - whatever a cell holds
     """Return whether every time in a cell is a clock."""
-    if is_array(value) or is_object(value):
-        return all(map(_is_clock, value.values() if is_object(value) else value))
+    if is_array(parts := _values(value)):
+        return all(map(_is_clock, parts))
     return isinstance(value, str) and (":" in value or not any(char.isdigit() for char in value))
 
 
@@ -267,29 +456,24 @@ def is_number_text(text: str) -> bool:
 def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[float]:  # noqa: ANN401 - any cell
     """Return the ends of one or more parts of a video, in `unit`: a pair, pairs, either as JSON text, or `3-7`.
 
-    A start of at most a tenth of a second before 0 is 0. InputError where it is something else, or a part ends before
-    it starts.
+    InputError where it is something else, begins more than half a second before 0, or ends before it starts.
     """
-    parts = _literal(value) if isinstance(value, str) else value
+    parts = _literal(value)
     if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
-        parts = list(range_.groups())
-    if is_object(parts):
-        parts = list(parts.values())
+        parts = range_.groups()
+    parts = _values(parts)
+    wrong = InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
     if not is_array(parts) or not parts:
-        raise InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+        raise wrong
     nested = all(is_array(part) or is_object(part) for part in parts)
     ends: list[float] = []
-    for part in parts if nested else [parts]:
-        pair = list(part.values()) if is_object(part) else list(part)
+    for pair in map(_values, parts if nested else [parts]):
         if len(pair) != _PAIR:
-            raise InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+            raise wrong
         start, end = (seconds(number, where) for number in pair)
-        if -_BEFORE_START <= start < 0:
-            start = 0.0
-        if start < 0:
-            raise InputError(f"{where} is {value!r}, which begins before 0; expected [start, end] in {unit}")
-        if start > end:
-            raise InputError(f"{where} is {value!r}, which ends before it starts; expected [start, end] in {unit}")
+        fault = "begins before 0" if start < -_BEFORE_START else "ends before it starts" if start > end else ""
+        if fault:
+            raise InputError(f"{where} is {value!r}, which {fault}; expected [start, end] in {unit}")
         ends += [start, end]
     return ends
 
@@ -297,8 +481,8 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
 # --- options and answers ----------------------------------------------------------------------------------------------
 
 _LABEL = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、])\s*(.+)", re.DOTALL)
-_SEVERAL = re.compile(r"\s*[A-Za-z](?:\s*[,;/&+]?\s*[A-Z])+\s*")
-_LETTER = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、]?)\s*")
+_SEVERAL = re.compile(r"\s*[A-Za-z](?:\s*+[,;/&+]?\s*+[A-Z])+\s*")
+_LETTER = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*+[.:)、]?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,12 +494,12 @@ class Options:
     raw: tuple[str, ...]  # the texts as they stand
 
 
-def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever a cell holds
+def read_options(value: Any, where: str, absent: Sequence[str] = ()) -> Options:  # noqa: ANN401 - whatever a cell holds
     """Return options from a list, a mapping of keys to texts, either as JSON or Python text, or a text of a line each.
 
     Letters in front of all of them (`A. …`, `(A) …`) are taken off. InputError where there are fewer than two.
     """
-    parts = _literal(value) if isinstance(value, str) else value
+    parts = _literal(value)
     if isinstance(parts, str):
         parts = [line for line in parts.splitlines() if line.strip()]
     if is_object(parts):
@@ -328,7 +512,7 @@ def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever 
         entries, keys = list(parts), tuple(LETTERS[: len(parts)])
     else:
         raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
-    texts = [as_text(entry, where) for entry in entries]
+    texts = [None if (text := as_text(entry, where)) and text.strip() in absent else text for entry in entries]
     while texts and not (texts[-1] or "").strip():  # a table has as many columns as its longest question needs
         texts.pop()
     if not all(text and text.strip() for text in texts):
@@ -343,11 +527,11 @@ def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever 
     return Options(raw, keys[: len(raw)], raw)
 
 
+_OPTION_WORD = r"(?<![ \t])[ \t]*+(?:option|choice|sentence|caption|statement|description)[ \t]++"
 _OPTION_LINE = re.compile(
-    r"^[ \t]*(?:(?:option|choice|sentence|caption|statement|description)[ \t]+)?"
-    r"\(?([A-Za-z]|\d{1,2})[).:、]+[ \t]*(\S.*)$",
-    re.IGNORECASE | re.MULTILINE,
+    rf"^(?:{_OPTION_WORD})?[ \t]*\(?([A-Za-z]|\d{{1,2}})[).:、]+[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE
 )
+_OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
 
 
 def options_within(question: str) -> "tuple[str, Options] | None":
@@ -374,6 +558,7 @@ def parted(question: str, where: str) -> tuple[str, Options]:
 
 
 def _by_letter(options: Options, answer: str) -> int | None:
+    answer = _OPTION_NAMED.sub("", answer)
     if answer in options.keys:
         return options.keys.index(answer)
     if options.keys and not all(len(key) == 1 and key.isalpha() for key in options.keys):

@@ -8,12 +8,13 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import rows
-from reelbench.registry.data.loading import fingerprint, is_mini, locate, upstream_split
+from reelbench.registry.data.loading import SplitData, fingerprint, is_mini, locate, upstream_split
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -48,14 +49,15 @@ def questions_sha256(
     split: str,
     source: "SourceRecord",
     asked: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
+    here: SplitData | None = None,
 ) -> str | None:
     """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
 
     Whatever file the rows are from, and however its columns are called, equal rows have one hash. While their source is
     here, all of its rows count; else those that were `asked` (id, question, options and `rows.target`) stand for the
-    split. None where a question or an answer isn't known.
+    split. None where a question or an answer isn't known. `here` is the split as the caller found it, if he did.
     """
-    if (table := _rows_of(spec, split, source)) is not None:
+    if (table := _rows_of(spec, split, source, here)) is not None:
         return rows_questions_sha256(spec, table)
     digests: list[bytes] = []
     for name, question, options, target in asked:
@@ -76,10 +78,17 @@ def _question_sha256(name: str, question: str, options: Sequence[str], target: d
     return _sha256([name, _plain(question), [_plain(option) for option in options]], target)
 
 
-def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
+def whose(
+    spec: BenchmarkSpec,
+    split: str,
+    source: "SourceRecord",
+    entries: Iterable[Entry],
+    here: SplitData | None = None,
+) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
-    The file of `source` is read again where it is here, so the `entries` of the result may be a part of it.
+    All rows of `source` are read where they are here, so the `entries` of the result may be a part of them; `here` is
+    the split as the caller found it, if he did.
     """
     declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":
@@ -102,28 +111,28 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iter
             len(stated) >= _PREFIX and any(fingerprint(spec, [digest]).startswith(stated) for digest in known)
         )
         if not same:
-            everything = [entry_of(spec, row) for row in _rows_of(spec, split, source) or ()]
+            everything = [entry_of(spec, row) for row in _rows_of(spec, split, source, here) or ()]
             same = rows_sha256(everything or entries) == declared.owners_rows
     if same:
         return "owners"
     return "own" if source.kind in {"local", "files"} else "unstated"
 
 
-def _rows_of(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> Sequence[rows.Row] | None:
+def _rows_of(
+    spec: BenchmarkSpec, split: str, source: "SourceRecord", here: SplitData | None
+) -> Sequence[rows.Row] | None:
     """Return all rows of a source where it is still here, with the bytes that it had; else None."""
-    places = dict.fromkeys((source.location if source.kind == "local" else None, None))
-    found = (_rows_here(spec.id, split, place, source.fingerprint) for place in places)
-    return next((rows for rows in found if rows is not None), None)
-
-
-@lru_cache(maxsize=1)
-def _rows_here(name: str, split: str, location: str | None, stated: str) -> Sequence[rows.Row] | None:
-    try:
-        here = locate(name, split, None if location is None else Path(location), fetch=False)
-        same = len(stated) >= _PREFIX and here.source.fingerprint.startswith(stated)
-        return here.read() if same else None
-    except ReelbenchError:
+    stated = source.fingerprint
+    if source.kind == "files":  # which have no fingerprint of a split's
         return None
+    if here is not None and len(stated) >= _PREFIX and here.source.fingerprint.startswith(stated):
+        return replace(here, task=None).rows if here.task is not None and here.task.only else here.rows
+    for place in dict.fromkeys((Path(source.location) if source.kind == "local" else None, None)):
+        with suppress(ReelbenchError):
+            found = locate(spec.id, split, place, fetch=False)
+            if len(stated) >= _PREFIX and found.source.fingerprint.startswith(stated):
+                return found.rows
+    return None
 
 
 def _row_sha256(entry: Entry) -> bytes:

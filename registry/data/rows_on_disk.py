@@ -6,8 +6,8 @@ one YAML serves simple and chat models, the command line and Python, with no loa
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, unquote
@@ -18,6 +18,8 @@ from reelbench.registry.home import home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from reelbench.registry.data.loading import SplitData
 
 _OPTIONAL = (
     *("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids"),
@@ -83,10 +85,12 @@ class RowsOnDisk(os.PathLike[str]):
         self.problem: str | None = None
         """Why the task can't be run although its rows are here, in one line; set when the task is loaded."""
         self._failure: ReelbenchError | None = None
+        self._here: SplitData | None = None
+        self._own: bool | None = None  # whether they are somebody's own rows; None until asked
 
     def ready(self) -> str | None:
         """Try anew to have the rows here; return why that fails, in one line, or None."""
-        self._failure = self.problem = None
+        self._failure = self.problem = self._here = self._own = None
         try:
             self.__fspath__()
         except ReelbenchError as error:
@@ -102,7 +106,8 @@ class RowsOnDisk(os.PathLike[str]):
         if self._failure is not None:
             raise self._failure
         try:
-            return str(locate(self.task).materialise())
+            self._here = self._here or locate(self.task)
+            return str(self._here.materialise())
         except ReelbenchError as error:
             self._failure = error
             raise
@@ -122,13 +127,13 @@ class RowsOnDisk(os.PathLike[str]):
         def text(named: object) -> str | None:
             return None if named is None else str(named)
 
-        data = None
-        try:
-            source = locate(self.task, fetch=False).source
-            fingerprint = source.fingerprint[:16]
-            data = "own" if source.kind == "local" and _is_own(self.task, source.fingerprint) else None
-        except ReelbenchError:
-            fingerprint = "unavailable"
+        data, fingerprint = None, "unavailable"
+        with suppress(ReelbenchError):
+            self._here = self._here or locate(self.task, fetch=False)
+            fingerprint = self._here.source.fingerprint[:16]
+            if self._own is None:
+                self._own = self._here.source.kind == "local" and _is_own(self._here)
+            data = "own" if self._own else None
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
         # A sampling in a task's YAML is in lmms-eval's config by itself.
@@ -162,16 +167,12 @@ class RowsOnDisk(os.PathLike[str]):
     __repr__ = __str__
 
 
-@cache
-def _is_own(task: str, fingerprint: str) -> bool:
-    """Whether a task's rows, as they are here under a fingerprint, are not the owners'."""
+def _is_own(here: "SplitData") -> bool:
+    """Whether a task's rows, as they are here, are not the owners'."""
     from reelbench.registry.data import ownership
-    from reelbench.registry.data.loading import locate
 
-    del fingerprint  # other rows, another answer
-    here = locate(task, fetch=False)
-    entries = [ownership.entry_of(here.spec, row) for row in here.read()]
-    return ownership.whose(here.spec, here.split, here.source, entries) == "own"
+    entries = (ownership.entry_of(here.spec, row) for row in here.rows)
+    return ownership.whose(here.spec, here.split, here.source, entries, here) == "own"
 
 
 def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads

@@ -6,7 +6,7 @@ Never the mini data in place of the real ones: that split is asked for by name.
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from reelbench.registry import settings
 from reelbench.registry.data import hub
@@ -40,24 +40,20 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
     source = declared.source
     if (named := user_data(spec, data)) is not None:
         path, origin = named
-        return Resolved(find_files(path, expected_files(source), declared.joined, origin), "local", str(path))
+        files = find_files(path, expected_files(source), declared.joined, origin)
+        needed = [file for name in declared.needed for file in find_files(files[0].parent, (name,), (), origin)]
+        return Resolved((*files, *needed), "local", str(path))
     if isinstance(source, FileBeside):
         if not source.path:
             raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
-        if not Path(source.path).is_file():
-            raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
-        return Resolved((Path(source.path),), "local", Path(source.path).name)
+        files = (Path(source.path), *(Path(source.path).parent / name for name in declared.needed))
+        if absent := [file for file in files if not file.is_file()]:
+            raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {absent[0]}")
+        return Resolved(files, "local", Path(source.path).name)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, UrlFile):
-        from reelbench.registry.data import download
-
-        path = download.place(source.url)
-        if refresh or download.recorded(path) is None:
-            if hub.offline():
-                raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
-            download.download(source.url, path, sha256=source.sha256, again=refresh)
-        return Resolved((path,), "url", source.url)
+        return Resolved(_of_addresses(source, declared, refresh=refresh), "url", source.url)
     commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
     name = next((name for name in source.filenames if hub.in_cache(source.repo_id, name, commit) is not None), None)
     copy = f"give a copy with --data or {settings.data(spec.id).name}"
@@ -74,7 +70,8 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
                 f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
                 f"it has {first_of(sorted(files)) or 'nothing'}; {copy}"
             )
-    return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)
+    files = tuple(hub.download(source.repo_id, each, revision=commit) for each in (name, *declared.needed))
+    return Resolved(files, "hub", source.repo_id, commit)
 
 
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
@@ -84,7 +81,8 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     """
     from reelbench.registry.data import download
 
-    source = split_spec(spec, split).source
+    declared = split_spec(spec, split)
+    source = declared.source
     if user_data(spec, data) is not None or isinstance(source, FileBeside):
         return resolve(spec, split, data)
     if not spec.open_data:
@@ -92,11 +90,32 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if isinstance(source, HubFile):
         commit = source.revision or hub.recorded_commit(source.repo_id)
         for name in source.filenames:
-            if commit and (path := hub.in_cache(source.repo_id, name, commit)) is not None:
-                return Resolved((path,), "hub", source.repo_id, commit)
-    if isinstance(source, UrlFile) and download.recorded(path := download.place(source.url)) is not None:
-        return Resolved((path,), "url", source.url)
+            paths = [hub.in_cache(source.repo_id, each, commit) for each in (name, *declared.needed)] if commit else []
+            if paths and None not in paths:
+                return Resolved(tuple(path for path in paths if path), "hub", source.repo_id, commit)
+    if isinstance(source, UrlFile):
+        paths = [download.place(url) for url in _addresses(source, declared)]
+        if all(download.recorded(path) is not None for path in paths):
+            return Resolved(tuple(paths), "url", source.url)
     return None
+
+
+def _of_addresses(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
+    """Download a split's files unless they are here; return where they lie."""
+    from reelbench.registry.data import download
+
+    for url in _addresses(source, declared):
+        path = download.place(url)
+        if refresh or download.recorded(path) is None:
+            if hub.offline():
+                raise DataUnavailableError(f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
+            download.download(url, path, sha256=source.sha256 if url == source.url else None, again=refresh)
+    return tuple(map(download.place, _addresses(source, declared)))
+
+
+def _addresses(source: UrlFile, declared: SplitSpec) -> list[str]:
+    """Return the addresses of a split's files: what is needed beside the first lies beside it."""
+    return [source.url, *(urljoin(source.url, name) for name in declared.needed)]
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
@@ -109,25 +128,23 @@ def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
 def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
     """Return the path that the user named and how they named it; None where they named none."""
     if data is not None:
-        return Path(data).expanduser(), "--data"
+        return settings.expanded(data), "--data"
     variable = settings.data(spec.id)
     if value := variable.get():
-        return Path(value).expanduser(), variable.name
+        return settings.expanded(value), variable.name
     return None
 
 
-def published_files(source: Source) -> tuple[str, ...]:
-    """Return the file names that the owners have for this source, in order of preference."""
-    return source.filenames if isinstance(source, HubFile) else expected_files(source)
+def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...]:
+    """Return the file names that a local folder may hold for this source, in order of preference.
 
-
-def expected_files(source: Source) -> tuple[str, ...]:
-    """Return the file names that a local folder may hold for this source, in order of preference."""
+    Where `published`, only those that the owners have.
+    """
     if isinstance(source, FileBeside):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
-    return (*source.filenames, *getattr(source, "local_names", ()))
+    return source.filenames if published else (*source.filenames, *getattr(source, "local_names", ()))
 
 
 def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:

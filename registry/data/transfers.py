@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from reelbench.registry.credentials import known_secrets
 from reelbench.registry.data import download, hub
@@ -22,7 +21,7 @@ from reelbench.registry.errors import first_line
 from reelbench.registry.files import read_record, write_text
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
-from reelbench.registry.settings import XDG_CONFIG_HOME
+from reelbench.registry.settings import XDG_CONFIG_HOME, expanded
 from reelbench.registry.spec import MediaSource
 
 _HEIGHT = 720
@@ -73,9 +72,18 @@ def hub_video(listing: hub.Listing, name: str, key: str, target: Path, verified:
         here = next((path for path in (target, _aside(target)) if path.is_file()), None)
         if here is None or hub.mismatch(here, stated) is not None:
             with _incoming(verified.root, f"{listing.repo_id}@{listing.commit}/{name}") as folder:
-                path = hub.download(
-                    listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=_bar(advance)
-                )
+
+                class Bar(ExitStack):
+                    """As much of tqdm's interface as the Hub client uses, `with` among it; passes the bytes on."""
+
+                    def __init__(self, *args: object, **options: object) -> None:
+                        del args, options
+                        super().__init__()
+
+                    def update(self, n: float | None = 1) -> None:
+                        advance(int(n or 0))
+
+                path = hub.download(listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar)
                 if (difference := hub.mismatch(path, stated)) is not None:
                     yield key, f"arrived damaged ({difference}); not kept, fetch it again"
                     return
@@ -98,7 +106,7 @@ def online_video(source: MediaSource, key: str, command: Sequence[str], verified
         # The folder stays on failure: yt-dlp continues the partial file in it.
         with _incoming(verified.root, url, keep_partial=True) as folder:
             # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
-            home = Path(XDG_CONFIG_HOME.get()).expanduser()
+            home = expanded(XDG_CONFIG_HOME.get())
             own = [path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()]
             arguments = ["--ignore-config", *(word for path in own for word in ("--config-locations", str(path)))]
             arguments += ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
@@ -215,17 +223,3 @@ def _accept(target: Path, verified: VerifiedFiles) -> str | None:
 
 def _aside(target: Path) -> Path:
     return target.with_name(target.name + ".broken")
-
-
-def _bar(advance: Callable[[int], None]) -> Any:  # noqa: ANN401 - what the Hub client takes for a tqdm class
-    class Bar(ExitStack):
-        """As much of tqdm's interface as the Hub client uses, `with` among it; passes the bytes on."""
-
-        def __init__(self, *args: object, **options: object) -> None:
-            del args, options
-            super().__init__()
-
-        def update(self, n: float | None = 1) -> None:
-            advance(int(n or 0))
-
-    return Bar

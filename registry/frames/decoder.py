@@ -9,6 +9,7 @@ through the file with all threads. Frames are handed on as they come, so memory 
 import itertools
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.frames.ahead import turns, waiting
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
 from reelbench.registry.workers import allotted
@@ -35,6 +37,9 @@ _READER_MEMORY = 160e6
 """Bytes that all readers together may take for decoded pictures; a decoder holds some 20 of them."""
 
 _SEEK_COST = 4  # A seek costs about as much as decoding this many frames
+_TURN_S = 5.0  # for which a film waits while nothing comes of those before it: they may hang
+_reading: set["_Job"] = set()
+
 _HELD = 8  # pictures that wait for one that is due before them; what comes later still is left out
 
 
@@ -91,7 +96,6 @@ class VideoFile:
             wanted = sampling.pick(self.timeline)
         except InputError as error:
             raise MediaError(self.path, str(error)) from None
-        deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
         if not len(wanted):
             raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
         index, size = self.info, sampling.scaled(self.info.width, self.info.height)
@@ -100,7 +104,11 @@ class VideoFile:
         work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
         readers = 1 if runs is None else min(threads, len(runs))
         of_each = threads if runs is None else 1
-        jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
+        with turns:
+            _await_turn()
+            deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
+            jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
+            _reading.update(jobs)
         given = 0
         try:
             for job in jobs:
@@ -111,9 +119,20 @@ class VideoFile:
                     yield frame
         finally:
             for job in jobs:
-                job.stopped.set()
+                job.end()
         if not given:
             raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
+
+
+def _await_turn() -> None:
+    """Where this thread works ahead, wait, `turns` held, until those before it read and leave a core free."""
+    mine, since = threading.get_ident(), time.monotonic()
+    while mine in waiting and (next(iter(waiting)) != mine or sum(job.threads for job in _reading) >= allotted()):
+        if time.monotonic() - max([since, *(job.gave for job in _reading)]) >= _TURN_S:
+            break
+        turns.wait(_TURN_S)
+    waiting.pop(mine, None)
+    turns.notify_all()
 
 
 def decode(path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None) -> Iterator[Frame]:
@@ -312,10 +331,18 @@ class _Job:
     def __init__(
         self, index: FrameIndex, runs: Sequence[_Run], size: tuple[int, int], deadline: Deadline, threads: int
     ) -> None:
-        self._index, self._runs, self._size, self._deadline, self._threads = index, runs, size, deadline, threads
+        self._index, self._runs, self._size, self._deadline, self.threads = index, runs, size, deadline, threads
+        self.gave = time.monotonic()
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._work, name="reelbench-frames", daemon=True)
+
+    def end(self) -> None:
+        """Stop where it is not done, and leave its core to others."""
+        self.stopped.set()
+        with turns:
+            _reading.discard(self)
+            turns.notify_all()
 
     def results(self) -> Iterator[Frame]:
         """Yield the frames of the next run."""
@@ -331,6 +358,7 @@ class _Job:
         while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._queue.put(item, timeout=0.1)
+                self.gave = time.monotonic()
                 return
         raise _StopError
 
@@ -341,7 +369,7 @@ class _Job:
 
     def _work(self) -> None:
         try:
-            reader = _Reader(self._index, self._threads, self._check)
+            reader = _Reader(self._index, self.threads, self._check)
             try:
                 for run in self._runs:
                     for frame, picture in reader.fetch(run):
@@ -355,6 +383,8 @@ class _Job:
         except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
             with suppress(_StopError):
                 self._put(error)
+        finally:
+            self.end()
 
 
 # --- pictures ------------------------------------------------------------------------------------------------------

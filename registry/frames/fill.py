@@ -41,20 +41,21 @@ def fill(
     engine: str = "pool",
     store: FrameStore | None = None,
     workers: int | None = None,
+    even: bool = False,
 ) -> Iterator[Filled]:
     """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
 
-    `engine` and `workers` are as in `Workers`, but for the default: half the cores here, since decoding takes threads
-    of its own. On a cluster every node must see the videos, and the store, under the same paths. InputError where the
-    engine is not one of ours, Ray is not installed, or the sampling decodes nothing; ReelbenchError where the cluster
-    can't be reached.
+    `even` is as in `FrameStore.get`; `engine` and `workers` are as in `Workers`, but for the default: half the cores
+    here, since decoding takes threads of its own. On a cluster every node must see the videos, and the store, under the
+    same paths. InputError where the engine is not one of ours, Ray is not installed, or the sampling decodes nothing;
+    ReelbenchError where the cluster can't be reached.
     """
     Workers(workers, engine)  # refuses what is none
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
     # Absolute, and as plain values: workers have a working folder and an environment of their own.
-    work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling))
+    work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
         return _over_ray(imported_ray(), unique, work, workers)
@@ -65,9 +66,9 @@ def fill(
 Work = Callable[[Path], Filled]
 
 
-def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str) -> Filled:
+def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
     try:
-        stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling))
+        stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling), even=even)
     except ReelbenchError as error:
         return Filled(video, error=str(error))
     except Exception as error:  # noqa: BLE001 - one video never ends the others

@@ -2,7 +2,7 @@
 
 | spec | frames |
 |---|---|
-| `uniform:N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n frames in order of presentation |
+| `uniform:N`, `N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n frames in order of presentation |
 | `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds; where these are more than N, `uniform:N` instead |
 | `keyframe:N` | N of the video's K keyframes, `numpy.linspace(0, K - 1, N, dtype=int)` over the list of them |
 | `window:START-END,N` | as `uniform:N`, over the frames with START ≤ t ≤ END seconds |
@@ -111,6 +111,8 @@ class FrameSampling:
     def parse(cls, spec: str) -> Self:
         """Read a spec; InputError (one line, with all that is allowed) where it is not one."""
         head, *rest = (part.strip() for part in spec.strip().split(","))
+        head = f"uniform:{head}" if head.isdecimal() else head
+        head = f"fps:{head.removesuffix('fps').strip()}" if head.endswith("fps") and head != "fps" else head
         kind, colon, argument = head.partition(":")
         fields: dict[str, object] = {"kind": kind}
         match kind:
@@ -171,6 +173,19 @@ class FrameSampling:
     def decoded(self) -> "FrameSampling":
         """The same frames by themselves: what is written beside them changes no picture."""
         return replace(self, times="none", times_given=None, subs="none")
+
+    def within(self, start: float, end: float) -> "FrameSampling":
+        """Return the sampling of a part of the video, from one second to another; times stay the video's.
+
+        InputError where it isn't one of so many frames, or of so many a second.
+        """
+        if self.kind not in ("uniform", "fps") or end <= start:
+            why = "is of no length" if end <= start else f"can't be shown with frames {self}: give uniform:N or fps:F"
+            raise InputError(f"the part {start:g} to {end:g} s of the video, which the question is about, {why}")
+        number = self.frames or 0
+        if self.kind == "fps":
+            number = min(max(1, round((end - start) * (self.fps or 0))), self.frames or 10**9)
+        return replace(self, kind="window", fps=None, start=start, end=end, frames=number)
 
     @property
     def window(self) -> tuple[float, float]:

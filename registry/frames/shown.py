@@ -1,7 +1,8 @@
 """What any model is shown of a row's video: frames as a clip or as pictures, their times, sound and subtitles."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -13,7 +14,7 @@ from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
 from reelbench.registry.languages import seconds_word
 from reelbench.registry.media.subtitles import Cue, written
 from reelbench.registry.records import Audio
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +30,8 @@ class Shown:
     are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
     video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
     time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for. `told` are the
-    times that a clip's readers make of its frames, where these are others than `timestamps`.
+    times that a clip's readers make of its frames, where these are others than `timestamps`. `parts` are the numbers of
+    pictures of each of several videos.
     """
 
     video: Path | None = None
@@ -41,6 +43,7 @@ class Shown:
     timed: bool = False
     subtitles: tuple[Cue, ...] | None = None
     told: tuple[float, ...] | None = None
+    parts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None) -> Self:
@@ -80,12 +83,21 @@ class Shown:
         return [Attachment(kind, guess_type(file.name)[0] or otherwise, file) for file in files]
 
     def attachments(self, language: str) -> list[str | Attachment]:
-        """Return the parts before the question in a message: the video, or the pictures, each after its time."""
-        if not self.timed:
+        """Return the parts before the question in a message: the video, or the pictures, each after its time.
+
+        Of several videos each begins with its number.
+        """
+        if not self.timed and not self.parts:
             return [*self.media]
+        begins = {at: f"Video {number}:" for number, at in enumerate(accumulate(self.parts[:-1], initial=0), 1)}
         word = seconds_word(language)
-        marks = [f"<{at:.1f} {word}>" for at in self.timestamps or ()]  # as models that read times are taught it
-        return [piece for marked in zip(marks, self.media, strict=True) for piece in marked]
+        pieces: list[str | Attachment] = []
+        for at, picture in enumerate(self.media):
+            pieces += [begins[at]] if self.parts and at in begins else []
+            if self.timed and self.timestamps:
+                pieces.append(f"<{self.timestamps[at]:.1f} {word}>")  # as models that read times are taught it
+            pieces.append(picture)
+        return pieces
 
     def visuals(self) -> "list[str | Image]":
         """Return the visuals of a simple model: a path to a video, or opened pictures."""
@@ -117,6 +129,23 @@ def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = Fa
 
     ReelbenchError where its video is not here, or can't be read.
     """
+    if CLIP in library.spec.columns and wanted.kind != "none":
+        wanted = wanted.within(*row[CLIP.name])
+    if VIDEOS not in library.spec.columns or wanted.kind == "none":
+        return _shown(library, row, wanted, even=even)
+    if wanted.kind == "native":
+        raise ReelbenchError("several videos are shown as pictures of each: name frames, such as --frames uniform:8")
+    each = [_shown(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)]
+    return replace(
+        each[0],
+        images=tuple(image for shown in each for image in shown.images),
+        timestamps=tuple(at for shown in each for at in shown.timestamps or ()),
+        subtitles=None if each[0].subtitles is None else tuple(cue for shown in each for cue in shown.subtitles or ()),
+        parts=tuple(len(shown.images) for shown in each),
+    )
+
+
+def _shown(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
     cues = library.cues(row, wanted)
     said = None if cues is None else tuple(cues)
     if wanted.kind == "none":

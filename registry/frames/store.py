@@ -2,7 +2,8 @@
 
 An entry is one folder, `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not there: the clip
 `<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times. The key is made of the video's
-content, the sampling and the encoder's version; the video's place and name don't matter.
+content, the sampling and the encoder's version; the video's place, name and time stamps don't matter. An entry of
+releases whose keys had the time stamp too is found by that, as long as the file is the same.
 """
 
 import hashlib
@@ -86,7 +87,7 @@ class FrameStore:
         `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
-        key = _key(_fingerprint(video), sampling)
+        key, *earlier = _keys(_fingerprints(video), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import VideoFile
@@ -103,7 +104,7 @@ class FrameStore:
             logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
             return stored
 
-        return self._entry(key, even, video, build)
+        return self._entry((key, *earlier), even, video, build)
 
     def get_images(
         self,
@@ -142,54 +143,71 @@ class FrameStore:
             shown_at = [float(timeline.timestamps[frame]) for frame in picked]
             stored = _stored(sampling, timeline, shown_at, tuple(paths[frame] for frame in picked))
             return stored.padded() if even and len(picked) % 2 else stored
-        marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
-        key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
+        marks = zip(*map(_fingerprints, paths), strict=True)
+        joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
+        key, *earlier = _keys([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
             return _write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
 
-        return self._entry(key, even, paths[0].parent, build)
+        return self._entry((key, *earlier), even, paths[0].parent, build)
 
     def info(self) -> StoreInfo:
         """Count what is in the store."""
         held = list(self._entries())
         return StoreInfo(self.root, len(held), sum(map(entries.size, held)), self.cap_bytes)
 
-    def held(self, video: Path | str) -> list[StoredFrames]:
-        """Return all that is in the store of a video, whatever the sampling; MediaError where it can't be read."""
-        return [stored for entry in self._entries_of(Path(video)) if (stored := entries.read(entry)) is not None]
+    def samplings(self) -> list[FrameSampling]:
+        """Return the samplings that the store's entries were made with, each once; every entry's record is read."""
+        records = filter(None, map(entries.recorded, self._entries()))
+        parsed: list[FrameSampling] = []
+        for text in dict.fromkeys(stored.sampling for stored in records):
+            with suppress(InputError):
+                parsed.append(FrameSampling.parse(text))
+        return parsed
+
+    def held(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
+        """Return the stored frames of a video under some samplings; MediaError where it can't be read."""
+        return [stored for entry in self._entries_of(video, samplings) if (stored := entries.read(entry)) is not None]
 
     def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        key = _key(_fingerprint(Path(video)), sampling.decoded)
-        return entries.read(self.root / key[:2] / key)
+        return self._read(_keys(_fingerprints(Path(video)), sampling.decoded))
 
-    def clear(self, video: Path | str | None = None) -> int:
-        """Remove everything, or all of one video, in use or not; return how many entries went."""
-        held = list(self._entries() if video is None else self._entries_of(Path(video)))
+    def clear(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> int:
+        """Remove everything, or a video's entries under some samplings, in use or not; return how many went."""
+        held = list(self._entries() if video is None else self._entries_of(video, samplings))
         for entry in held:
             self._remove(entry)
         return len(held)
 
-    def _entry(self, key: str, even: bool, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
-        folder = self.root / key[:2] / key
-        stored = entries.read(folder) or self._built(folder, source, build)
+    def _entry(
+        self, keys: Sequence[str], even: bool, source: Path, build: Callable[[Path], StoredFrames]
+    ) -> StoredFrames:
+        stored = self._read(keys) or self._built(self._folder(keys[0]), source, build)
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
             return stored.padded()
-        clip, twin = stored.path, folder.with_name(f"{key}-even")
+        clip = stored.path
+        assert clip is not None  # noqa: S101 - the form is `clip`
+        twin = clip.parent.with_name(f"{clip.parent.name}-even")
 
         def with_repeat(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.clip import repeat_last
 
-            assert clip is not None  # noqa: S101 - the form is `clip`
             repeat_last(clip, aside / f"{clip.stem}-even.mp4")
             return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
 
         return entries.read(twin) or self._built(twin, source, with_repeat)
+
+    def _folder(self, key: str) -> Path:
+        return self.root / key[:2] / key
+
+    def _read(self, keys: Sequence[str]) -> StoredFrames | None:
+        return next(filter(None, (entries.read(self._folder(key)) for key in keys)), None)
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
@@ -236,15 +254,10 @@ class FrameStore:
     def _entries(self) -> Iterator[Path]:
         return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
 
-    def _entries_of(self, video: Path) -> Iterator[Path]:
-        # A key can't be read backwards, but it can be made again from the sampling that the entry's record names.
-        fingerprint = _fingerprint(video)
-        for entry in self._entries():
-            stored = entries.recorded(entry)
-            with suppress(InputError):
-                key = _key(fingerprint, FrameSampling.parse(stored.sampling)) if stored else None
-                if entry.name in (key, f"{key}-even"):
-                    yield entry
+    def _entries_of(self, video: Path | str, samplings: Iterable[FrameSampling]) -> Iterator[Path]:
+        marks = _fingerprints(Path(video))
+        for key in (key for sampling in samplings for key in _keys(marks, sampling)):
+            yield from filter(Path.is_dir, (self._folder(key), self._folder(f"{key}-even")))
 
     def _make_room(self, written: int) -> None:
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.
@@ -279,27 +292,38 @@ class FrameStore:
             shutil.rmtree(gone, ignore_errors=True)
 
 
-def _fingerprint(path: Path) -> str:
-    """Return a hash that changes with the file's content: its size, its mtime, and its head, middle and tail."""
+def _fingerprints(path: Path) -> tuple[str, str]:
+    """Return a hash of a file's content, and the one that earlier releases took, which has its time stamp too.
+
+    Content is its size, its head, middle and tail, and what stands at 31 places between.
+    """
     try:
         if path.exists() and not path.is_file():
             raise MediaError(path, "is not a regular file")
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
-            digest = hashlib.sha256(f"{stat.st_size}:{stat.st_mtime_ns}:".encode())
+            content = hashlib.sha256(f"{stat.st_size}:".encode())
+            dated = hashlib.sha256(f"{stat.st_size}:{stat.st_mtime_ns}:".encode())
             for offset in (0, stat.st_size // 2, max(0, stat.st_size - _PROBED)):
                 file.seek(offset)
-                digest.update(file.read(_PROBED))
+                read = file.read(_PROBED)
+                content.update(read)
+                dated.update(read)
+            if stat.st_size > 3 * _PROBED:  # else that was all of it
+                for place in range(1, 32):
+                    file.seek(stat.st_size * place // 32)
+                    content.update(file.read(_PROBED // 16))
     except OSError as error:
         raise MediaError(path, f"can't be read ({error.strerror})") from None
-    return digest.hexdigest()
+    return content.hexdigest(), dated.hexdigest()
 
 
-def _key(fingerprint: str, sampling: FrameSampling) -> str:
+def _keys(fingerprints: Iterable[str], sampling: FrameSampling) -> list[str]:
     if not sampling.decodes:
         raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
     # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-    return hashlib.sha256(f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
+    marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
+    return [hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks]
 
 
 _LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode

@@ -27,7 +27,7 @@ from reelbench.registry.languages import language_of
 from reelbench.registry.media import mini as clips
 from reelbench.registry.media import subtitles as subtitle_files
 from reelbench.registry.media.subtitles import Cue
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, videos
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, ImageFolders, MediaSource
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
 
 
 def present(spec: BenchmarkSpec) -> tuple[str, str]:
-    """Return what is here of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
+    """Return the presence of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
     folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
     videos = ", ".join(folders) or "none found; mini clips are made on first use"
     beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
@@ -107,7 +107,7 @@ def present(spec: BenchmarkSpec) -> tuple[str, str]:
 
 def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
     expanded = (os.path.expandvars(root) for source in spec.media for root in source.roots)
-    return [Path(root).expanduser() for root in expanded if "$" not in root]
+    return [settings.expanded(root) for root in expanded if "$" not in root]
 
 
 def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
@@ -235,7 +235,7 @@ class Library:
         """Return the rows whose video is not here or can't be read."""
         looked_in = tuple(str(root) for root in self.roots)
         found: list[tuple[str, str, tuple[Path, ...]]] = []  # the files of which one must be readable
-        for row in rows:
+        for row in ({**asked, "video": video} for asked in rows for video in videos(asked)):
             pictures = self.pictures(row)
             files = pictures.paths if pictures else tuple(path for path in (self.find(row),) if path)
             found.append((row["id"], row["video"], files))
@@ -250,11 +250,11 @@ class Library:
 
             with ThreadPoolExecutor(max_workers=_PROBES) as pool:
                 list(pool.map(probe, dict.fromkeys(files for _, _, files in found)))
-        return [
-            Missing(name, video, looked_in, self._broken.get(files))
-            for name, video, files in found
-            if not files or self._broken.get(files) is not None
-        ]
+        lacking: dict[str, Missing] = {}  # of a row with several videos the first
+        for name, video, files in found:
+            if not files or self._broken.get(files) is not None:
+                lacking.setdefault(name, Missing(name, video, looked_in, self._broken.get(files)))
+        return list(lacking.values())
 
     def clip(self, row: Row) -> Path | None:
         """Return the row's video as one file: its own, or a clip made of all its pictures on their own time line."""

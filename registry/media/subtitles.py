@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +34,18 @@ def read(path: Path) -> list[Cue]:
     MediaError where there is none in it, or it is not UTF-8.
     """
     text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    cues = list(_cues(text))
+    # A cue for each line of times, with what stands between it and the next blank line, or line of times.
+    cues: list[Cue] = []
+    times, said = None, list[str]()
+    for line in [*text.split("\n"), ""]:
+        begins = _TIMES.fullmatch(line)
+        if times is not None and (begins is not None or not line.strip()):
+            cues.append(Cue(_seconds(times, 1), _seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said)))))
+            times = None
+        if begins is not None:
+            times, said = begins, []
+        else:
+            said.append(line)
     if not cues:
         raise MediaError(path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)")
     if _WORD_BY_WORD in text:
@@ -61,20 +72,6 @@ def written(cues: Sequence[Cue], language: str) -> str:
     return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
 
-def _cues(text: str) -> Iterator[Cue]:
-    """Yield a cue for each line of times, with what stands between it and the next blank line, or line of times."""
-
-    def seconds(times: re.Match[str], which: int) -> float:
-        hours, minutes, whole = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
-        return 3600 * hours + 60 * minutes + whole + float(f"0.{times[f'f{which}'] or 0}")
-
-    times, said = None, list[str]()
-    for line in [*text.split("\n"), ""]:
-        begins = _TIMES.fullmatch(line)
-        if times is not None and (begins is not None or not line.strip()):
-            yield Cue(seconds(times, 1), seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said))))
-            times = None
-        if begins is not None:
-            times, said = begins, []
-        else:
-            said.append(line)
+def _seconds(times: re.Match[str], which: int) -> float:
+    hours, minutes, whole = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
+    return 3600 * hours + 60 * minutes + whole + float(f"0.{times[f'f{which}'] or 0}")

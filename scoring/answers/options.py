@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array, is_object
+from reelbench.scoring import answers
 from reelbench.scoring.answers import texts, times
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.spans import is_span, is_span_word
 from reelbench.scoring.answers.statements import Sentences, is_noun
 from reelbench.scoring.answers.vocabulary import WORDS
 
@@ -22,6 +22,8 @@ ANSWER_KEYS = (
     *("پاسخ", "תשובה", "উত্তর", "பதில்", "సమాధానం", "ಉತ್ತರ"),
 )
 _KEYS = tuple(texts.plain_text(key).replace(" ", "_") for key in ANSWER_KEYS)
+_ANSWERS_ARE = re.compile(r"\b(?:answers?|options?|choices?)\b(?: (?:is|are))?[:\s]*", re.IGNORECASE)
+_LISTED = re.compile(r"\W*(?:[A-Z]\b\W*(?:\b(?:and|et|und|y)\b\W*)?){1,26}|\W*[A-Z]{2,26}\W*")
 _DEEPEST = 6
 # Where letters can't follow each other without a space, a word needs no space around it.
 _UNSPACED = re.compile(f"[{texts.UNSPACED}]")
@@ -57,10 +59,10 @@ _Reader = Callable[[str, _Options], _Reading | None]
 
 
 def read_option(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that `text` answers with, or None.
+    """Return the letter of the option that `text` states as its answer, or None.
 
     Args:
-        text: A model's answer, with its reasoning where it has some.
+        text: A model's answer; it may contain reasoning.
         options: The options' texts; the first is A.
     """
     answer = texts.answer_text(text)
@@ -79,6 +81,26 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     stated = _STATED_CIRCLED.fullmatch(text)
     at = ord(stated[1]) - ord("①") if stated else len(known.letters)
     return known.letters[at] if at < len(known.letters) else None
+
+
+def read_options(text: str, options: Sequence[str]) -> str | None:
+    """Return the letters of all options that `text` answers with, in the alphabet's order, or None.
+
+    They are listed (`A, C`, `A and C`, `AC`, `["A", "C"]`), alone or after "answer"; else it is one, as `read_option`
+    reads it.
+    """
+    answer = texts.answer_text(text) or ""
+    said = next((content for content, _ in texts.marked_answers(answer)), answer)
+    for literal in reversed(find_literals(said)):
+        held = literal.value
+        listed: Any = next((held[key] for key in _KEYS if key in held), held) if is_object(held) else held
+        if is_array(listed) and listed and all(isinstance(part, str) for part in listed):
+            said = ", ".join(listed)
+            break
+    if listed := _LISTED.fullmatch(_ANSWERS_ARE.split(said)[-1]):
+        letters = sorted({letter for letter in listed[0] if letter in LETTERS})
+        return "".join(letters) if letters[-1] in LETTERS[: len(options)] else None
+    return read_option(text, options)
 
 
 @lru_cache(maxsize=8)
@@ -118,7 +140,7 @@ def _from_marks(text: str, options: _Options) -> _Reading | None:
     for content, end in texts.marked_answers(text):
         boxed = text[: end - len(content)].endswith("{")
         content = texts.without_markup(content) if "{" not in content or "\\" in content else content  # noqa: PLW2901
-        if content.strip() and not is_span(content):
+        if content.strip() and not answers.is_span(content):
             letter = _read(content, options, READERS[1:]) or (_by_value(content, options) if boxed else None)
             letter = letter or _read(text[end:], options, (_from_literals, _from_statements))
             # A box that holds a value silences nothing that is said in words.
@@ -202,7 +224,21 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         ]
         if equal:
             return _Reading(equal[0] if len(equal) == 1 else None)
-    if letter := _opening_words(prose, options):
+    # `Yes. It does`: the option that is a text's first sentence, where no other is its last line; `Yes, it does`.
+    first = _FIRST_SENTENCE.match(prose)
+    ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
+    named = [
+        [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == said]
+        for said in map(_squeezed, ends)
+        if said
+    ]
+    if not named or len(named[0]) != 1 or any(also and also != named[0] for also in named):
+        opening_words = None
+    else:
+        # Behind a comma only a word that answers: of others it may begin a list.
+        answers = first is not None and (first[2] != "," or _squeezed(first[1]) in ("yes", "no"))
+        opening_words = named[0][0] if answers else None
+    if letter := opening_words:
         return _Reading(letter)
     sentences = _sentences(prose, options.letters, options.nouns)
     letters: set[str] = set()
@@ -219,22 +255,6 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         if not quoted and not sentences.is_denied(at, at, behind):
             letters.add(letter)
     return _Reading(letters.pop()) if len(letters) == 1 else None
-
-
-def _opening_words(prose: str, options: _Options) -> str | None:
-    """`Yes. It does`: the option that is a text's first sentence, where no other is its last line; `Yes, it does`."""
-    first = _FIRST_SENTENCE.match(prose)
-    ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
-    named = [
-        [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == said]
-        for said in map(_squeezed, ends)
-        if said
-    ]
-    if not named or len(named[0]) != 1 or any(also and also != named[0] for also in named):
-        return None
-    # Behind a comma only a word that answers: of others it may begin a list.
-    answers = first is not None and (first[2] != "," or _squeezed(first[1]) in ("yes", "no"))
-    return named[0][0] if answers else None
 
 
 def _from_count(text: str, options: _Options) -> _Reading | None:
@@ -289,7 +309,7 @@ def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:
         return []
     for key in _KEYS:
         stated = value.get(key)
-        if key not in value or (isinstance(stated, str) and is_span(stated)):
+        if key not in value or (isinstance(stated, str) and answers.is_span(stated)):
             continue
         if is_array(stated) and len(stated) == 1:
             stated = stated[0]
@@ -313,7 +333,8 @@ def _prose(text: str, options: _Options) -> str:
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
-_START = re.compile(r"[LM](?=[.):,;DB\n]|$)")
+# "B.", "B, as", and "B (what makes it so)" where that is all, and neither denies nor doubts it nor names a letter.
+_START = re.compile(r"[LM](?=[.):,;DB\n]|\((?:[^\n()EHIKLMXY]|\([^\n()EHIKLMXY]*\))+\)\.?$|$)")
 _LABEL_SIGNS = re.compile(r"[\s.):,;\-\"'“”]{0,12}")
 _SENTENCE_ENDS = re.compile(r"[^\w\s.!\n]{0,3}\s?(?:[.!\n。]|$)")
 _FIRST_SENTENCE = re.compile(r"([^\n.,!?;]{1,300})([\n.,!;])")
@@ -346,7 +367,9 @@ def _label_of_line(  # noqa: PLR0911 - a form a line
         return None
     at = letters[0]
     line = sentences.tokens[start:end]
-    if len(letters) == 1 and all(token.kind in "LM#.,()q:DJCkOSN~" or is_span_word(token.text) for token in line):
+    if len(letters) == 1 and all(
+        token.kind in "LM#.,()q:DJCkOSN~" or answers.is_span_word(token.text) for token in line
+    ):
         return at  # a letter, a span of time, their names and punctuation
     named = at - start == 1 and is_noun(sentences.tokens[start])
     if at - start > 1 or not (named or all(kind in "q(D#" for kind in sentences.kinds[start:at])):

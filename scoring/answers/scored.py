@@ -9,9 +9,9 @@ from reelbench.registry.data.mapped_rows import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALLOTTED
-from reelbench.scoring.answers.options import read_option
+from reelbench.scoring import answers as readers
+from reelbench.scoring.answers.options import read_option, read_options
 from reelbench.scoring.answers.reasoning import strip_reasoning
-from reelbench.scoring.answers.spans import read_span
 
 MANY = 5_000
 """Answers from which on it pays to read them in several processes: one takes 0.2 ms, and a process half a second."""
@@ -37,15 +37,20 @@ def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timi
     A span in shares of the video is read with its length, one in frames with the benchmark's or the row's own rate.
     Of an open answer it is the text without its reasoning, or None where that is the answer as it stands.
     """
-    if spec.row_kind == "open":
+    if spec.row_kind == "open" or (spec.row_kind == "mixed" and not options):
         text = strip_reasoning(answer)
         return None if text == answer else {"text": text or ""}
-    parsed: dict[str, Any] = {"answer": read_option(answer, options)} if spec.asks_choice else {}
+    read = read_options if "all_choices" in spec.kinds else read_option
+    parsed: dict[str, Any] = {} if spec.row_kind == "span" else {"answer": read(answer, options)}
     if not spec.asks_span:
         return parsed
     fps = spec.mapping.fps if spec.mapping else ""
     length, of_row = timing
-    return {**parsed, "span": read_span(answer, length, float(fps) if is_number_text(fps) else of_row)}
+    rate = float(fps) if is_number_text(fps) else of_row
+    if not {"union_spans", "ranked_spans"} & set(spec.kinds):
+        return {**parsed, "span": readers.read_span(answer, length, rate)}
+    spans = readers.read_spans(answer, length, rate)
+    return {**parsed, "span": spans[0] if spans else None, "spans": spans}
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -74,7 +79,7 @@ def reread(
     if isinstance(prediction, Mapping):
         of_entry = getattr(imported(spec.formats), "reread", None)
         return {} if of_entry is None else of_entry(prediction)
-    if not isinstance(prediction, str):
+    if not isinstance(prediction, str) or (spec.row_kind == "mixed" and options is None):
         return {}
     parsed = dict(parse(spec, prediction, options or (), timing) or {})
     if options is None and spec.asks_choice:
@@ -82,6 +87,6 @@ def reread(
     if spec.asks_span and parsed["span"] is None:
         by_rows = spec.mapping is not None and FPS.name in spec.mapping.columns
         lacking: Timing = (1.0 if timing[0] is None else None, 1.0 if by_rows and timing[1] is None else None)
-        if any(lacking) and read_span(prediction, *lacking):
+        if any(lacking) and readers.read_span(prediction, *lacking):
             del parsed["span"]  # it is in shares of the video, or in frames
     return parsed

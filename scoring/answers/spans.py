@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -37,6 +38,7 @@ BOUNDS = (
 )
 _ANSWERS = ("answer", "final_answer", "response", "prediction", "result", "option", "choice")
 _DEEPEST = 6
+_SCORED = 3
 _MOST_RANGES = 100  # of a text with more, the last so many are looked at
 _CONTEXT = 70
 _YEARS = (1800, 2100)
@@ -122,12 +124,13 @@ _FROM_ZERO = re.compile(
 _POSTPOSED = re.compile(
     rf"{times.moment('1')}[^\d\n.。]{{0,6}}?(?:始ま|開始|시작|शुरू)[^\d\n]{{0,12}}?{times.moment('2')}[^\d\n.。]{{0,6}}?(?:終わ|終了|끝|종료|समाप्त|खत्म)"
 )
-# Digits that are tokens of their own: <t0><t1><t2><tdot><t5>.
-_DIGIT_TOKENS = re.compile(r"(?:<t\d>|<tdot>){2,24}")
+# Digits that are tokens of their own: <t0><t1><t2><tdot><t5>, <t7>.<t1>.
+_DIGIT_TOKENS = re.compile(r"<t\d>(?:<t\d>|(?:<tdot>|\.)(?=<t\d>)){1,24}")
 # A whole number by itself in such brackets is a model's bin or token, no second.
 _BIN = re.compile(r"<\s?\d{1,7}\s?>")
 _TAGGED_MOMENTS = re.compile(r"</(time|timestamp|t)>\s{0,4}(?:,|-|and|to)?\s{0,4}<\1>", re.IGNORECASE)
 # Two lines, or one key of an object, that are the two moments.
+_RANGE = re.compile(times.moment_pattern("1") + times.SEPARATOR + times.moment_pattern("2"))
 _TWO_LINES = re.compile(rf"\s*{times.moment('1')}\s*\n\s*{times.moment('2')}\s*")
 _KEY_OF_MOMENTS = re.compile(rf"{times.moment('1')}_(?:to_)?{times.moment('2')}")
 _BOUND_TAG = re.compile(r"<(?:t_)?(start|end|begin)(?:_(?:time|sec|seconds|s))?>", re.IGNORECASE)
@@ -194,18 +197,43 @@ class _Unreadable(Exception):  # noqa: N818 - no error: it ends the reading
 
 
 def read_span(text: str, length: float | None = None, fps: float | None = None) -> list[float] | None:
-    """Return [start, end] in seconds as `text` states it, in its order, or None.
+    """Return [start, end] in seconds, in the order of `text`, or None.
 
     Args:
-        text: A model's answer, with its reasoning where it has some.
-        length: The video's, in seconds: shares of it are read where the answer calls them so; without it they are none.
-        fps: Frames a second, likewise for what it calls frames.
+        text: A model's answer; it may contain reasoning.
+        length: Length of the video in seconds. It is needed for answers in parts of the video, such as percent.
+        fps: Frames per second. It is needed for answers in frames.
     """
     answer = texts.answer_text(text)
     if answer is None:
         return None
     factors = {"milliseconds": 0.001, "ratio": length, "percent": length and length / 100, "frames": fps and 1 / fps}
     return _read(_in_seconds(answer, factors))
+
+
+def read_spans(text: str, length: float | None = None, fps: float | None = None) -> list[list[float]]:
+    """Return all windows that `text` gives, in its order: the last list of them in it, else the one of `read_span`.
+
+    Each is read as `read_span` reads one: clocks, and a confidence after it, too.
+    """
+    answer = texts.answer_text(text) or ""
+    contents = [content for content, _ in texts.marked_answers(answer)] or [answer]
+    for literal in sorted(find_literals(contents[0]), key=lambda one: (one.nested, -one.end)):
+        value: Any = literal.value
+        while is_object(value):
+            held = (
+                value[key] for key in (*SPAN_KEYS, *_ANSWERS) if is_array(value.get(key)) or is_object(value.get(key))
+            )
+            value = next(held, None)
+        with suppress(_Unreadable):
+            # What stands third is a confidence, 0 too.
+            parts = [part[:2] if is_array(part) and len(part) == _SCORED else part for part in value or ()]
+            windows = [_pair([part]) for part in parts if is_array(part) or is_object(part)]
+            read = [window for window in windows if window]
+            if read and len(read) == len(value):
+                return read
+    first = read_span(text, length, fps)
+    return [first] if first else []
 
 
 def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
@@ -228,8 +256,8 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
 
 
 def is_span(text: str) -> bool:
-    """Return whether a plain text is a span and nothing else."""
-    if len(text) > _CONTEXT * 3 or not any(char.isdigit() for char in text) or _LABEL.match(text):
+    """Return whether a plain text that has digits is a span and nothing else."""
+    if len(text) > _CONTEXT * 3 or _LABEL.match(text):
         return False
     return _in_prose(text) is not None and not _REST.sub("", texts.without_markup(text).lower()).strip()
 
@@ -357,7 +385,21 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
         return list(_values(lines) or ()) or None
     named, single = _named_bounds(low)
     ranges = [entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single]
-    ranges = _without_alternatives(low, _first_of_lists(low, ranges)) or _openings(low)
+    # Leave out the further windows of a bracketed list.
+    kept: list[_Range] = []
+    last: _Range | None = None
+    for entry in ranges:
+        joined = last and last.bracketed and entry.bracketed
+        if not (joined and last and _LIST_JOINT.fullmatch(low[last.end : entry.start])):
+            kept.append(entry)
+        last = entry
+    # Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31" states neither.
+    weighed = list(kept)
+    for number, (left, right) in enumerate(pairwise(kept)):
+        if _OR.fullmatch(low[left.end : right.start]):
+            weighed[number] = replace(left, stated=False, whole=False)
+            weighed[number + 1] = replace(right, stated=False, whole=False)
+    ranges = weighed or _openings(low)
     # What a start and an end hold between them is no range of its own.
     spans = {entry.span for entry in ranges}
     if len(spans) > 1 or stated:
@@ -413,7 +455,7 @@ def _named_moments(text: str, name: re.Pattern[str], *, explicit: bool = False) 
         moment = match.start("moment")
         if _OF_VIDEO.search(_before(text, match.start())) or _DENIED.search(_governing(_before(text, moment))):
             continue
-        range_ = times.RANGE.match(text, moment)
+        range_ = _RANGE.match(text, moment)
         # "the end time of clip 2 is" counts something
         bare = _IS.search(text, match.start(), moment) and not _COUNTED_AFTER.match(text, match.end())
         known = times.unit(match, "1") or (bare and not explicit)
@@ -438,10 +480,18 @@ def _openings(text: str) -> list[_Range]:
 
 def _ranges(text: str) -> list[_Range]:
     ranges: list[_Range] = []
-    for match in list(times.RANGE.finditer(text))[-_MOST_RANGES:]:
+    for match in list(_RANGE.finditer(text))[-_MOST_RANGES:]:
         before, after = _before(text, match.start()), text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
-        whole = _fills_its_line(text, match)
+        # Whether a match's line holds nothing but a span, an option's label and their names.
+        first = max(0, match.start() - _CONTEXT)
+        start = text.rfind("\n", first, match.start()) + 1 or first
+        end = text.find("\n", match.end(), match.end() + _CONTEXT)
+        line = _LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
+        at = 0
+        while at < len(line) and (piece := _REST.match(line, at)):
+            at = piece.end()
+        whole = at == len(line)
         if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (span := _values(match)):
             stated = bool(_STATED.search(_governing(before, past_commas=True)))
             ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
@@ -456,18 +506,6 @@ def _before(text: str, at: int) -> str:
         context = stripped
     ends = [match.end() for match in _SENTENCE_END.finditer(context)]
     return context[ends[-1] :] if ends else context
-
-
-def _fills_its_line(text: str, match: re.Match[str]) -> bool:
-    """Return whether a match's line holds nothing but a span, an option's label and their names."""
-    first = max(0, match.start() - _CONTEXT)
-    start = text.rfind("\n", first, match.start()) + 1 or first
-    end = text.find("\n", match.end(), match.end() + _CONTEXT)
-    line = _LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
-    at = 0
-    while at < len(line) and (piece := _REST.match(line, at)):
-        at = piece.end()
-    return at == len(line)
 
 
 def _is_time(  # noqa: PLR0911 - a reason a line
@@ -542,25 +580,3 @@ def _values(match: re.Match[str]) -> tuple[float, float] | None:
     if not units[1] and units[0] in factor:
         end *= factor[units[0]]
     return (start, end) if math.isfinite(start) and math.isfinite(end) else None
-
-
-def _first_of_lists(text: str, ranges: list[_Range]) -> list[_Range]:
-    """Leave out the further windows of a bracketed list."""
-    kept: list[_Range] = []
-    last: _Range | None = None
-    for entry in ranges:
-        joined = last and last.bracketed and entry.bracketed
-        if not (joined and last and _LIST_JOINT.fullmatch(text[last.end : entry.start])):
-            kept.append(entry)
-        last = entry
-    return kept
-
-
-def _without_alternatives(text: str, ranges: list[_Range]) -> list[_Range]:
-    """Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31" states neither."""
-    weighed = list(ranges)
-    for number, (left, right) in enumerate(pairwise(ranges)):
-        if _OR.fullmatch(text[left.end : right.start]):
-            weighed[number] = replace(left, stated=False, whole=False)
-            weighed[number + 1] = replace(right, stated=False, whole=False)
-    return weighed

@@ -67,6 +67,7 @@ _LATIN_WORD = re.compile(r"[a-z]")
 _SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _NOUNS = frozenset(NOUNS)
+_UNIT_OF_TIME = re.compile(f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}", re.IGNORECASE)
 # No article stands before these, so a letter before them is a letter.
 _BEHIND_NO_ARTICLE = frozenset(
     (
@@ -227,7 +228,7 @@ def _with_letters(cut: list[texts.Token], letters: str, *, nouns: bool) -> list[
                 marked.pop()
                 token = texts.Token("M", before.start, following.end, before.text + token.text + following.text)
                 at += 1
-            elif not _is_word(token, following, before):
+            elif not _is_word(token, following, before, cut[at + 2] if at + 2 < len(cut) else None):
                 token = texts.Token("L", token.start, token.end, token.text)
             if token.kind in "LM":
                 token = _with_noun(token, marked, cut[at + 1 : at + 2], nouns=nouns)
@@ -254,18 +255,21 @@ def _with_noun(
     return texts.Token("M" if noun.kind == "O" else token.kind, noun.start, token.end, token.text)
 
 
-def _is_word(token: texts.Token, following: texts.Token | None, before: texts.Token | None) -> bool:
-    """Whether a bare letter is a word: "A man", "I think", "E a resposta", "B o C"."""
+def _is_word(
+    token: texts.Token, following: texts.Token | None, before: texts.Token | None, third: texts.Token | None
+) -> bool:
+    """Whether a bare letter is a word: "A man", "I think", "E a resposta", "B o C", "a 2x speed"."""
     if token.text.upper() not in "AEIOUY" or not following or following.start - token.end != 1:
         return False
     if following.text.casefold() in _BEHIND_NO_ARTICLE or (before and before.kind == "O" and token.text.isupper()):
         return False
     if before and before.kind == following.kind == "#" and token.text.islower():
         return True
-    if token.text == "I" and following.kind in "CHVGF":
+    if token.text == "a" and following.kind == "#" and third and third.start == following.end:
+        return third.text[0].isalpha() and not _UNIT_OF_TIME.fullmatch(third.text)  # a 3rd cup; a 3s to 5s is A
+    because = following.text == "car" and (not before or before.kind in ".\n?")  # in French
+    if because or (token.text == "I" and following.kind in "CHVGF"):
         return True
-    if following.text == "car" and (not before or before.kind in ".\n?"):
-        return True  # in French it is "because"
     # "B o C", but "a o b" and "a ou b" begin with a letter.
     another = following.kind == "J" or (len(following.text) == 1 and following.text.islower())
     joins = token.text.islower() and token.kind != "w" and following.text[0].isalpha() and not another

@@ -76,7 +76,6 @@ def moment_pattern(number: str) -> str:
 
 _TWO_DIGITS = re.compile(r":\d\d(?!\d)")
 SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|mark|{ORDINAL})?\s?(?P<by>[,;]|-{{1,2}}>|[-~→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)}|و(?=ال))|{words(TO)})\s{{0,2}}"
-RANGE = re.compile(moment_pattern("1") + SEPARATOR + moment_pattern("2"))
 SINGLE = re.compile(moment("1"))
 
 

@@ -71,7 +71,16 @@ def ace(
         few = limited(cases, size)
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
-        outcomes += _write(enhanced, document, options, _folder(output, run, enhanced, several=len(sizes) > 1))
+        # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
+        from reelbench.registry.home import home
+
+        if output is not None:
+            folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
+        elif run is not None:
+            folder = run / enhanced.name
+        else:
+            folder = None if enhanced.answers is None else home() / "results" / enhanced.name
+        outcomes += _write(enhanced, document, options, folder)
         documents.append(document)
         if not as_json:
             _show(document, answers)
@@ -85,17 +94,6 @@ def ace(
         raise ReelbenchError(
             f"{ranker.model.model}: no reply of the ranker could be read, so each choice is the first candidate"
         )
-
-
-def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, several: bool) -> Path | None:
-    """Return the folder of a choice: in a run's folder by default; of a file without a benchmark nowhere."""
-    from reelbench.registry.home import home
-
-    if output is not None:
-        return output / f"k{enhanced.k}" if several else output
-    if run is not None:
-        return run / enhanced.name
-    return None if enhanced.answers is None else home() / "results" / enhanced.name
 
 
 def _write(
@@ -127,7 +125,7 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
     table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
     for control, figures in controls.items():
         cells = (
-            f"{figures['metrics'][name]['value']:.{answers.spec.metric(name).in_unit.long_digits}f}"
+            f"{figures['metrics'][name]['value']:.{answers.questions.spec.metric(name).in_unit.long_digits}f}"
             if answers is not None and name in figures["metrics"]
             else ""
             for name in names
@@ -155,9 +153,9 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
     from reelbench.pages.plots import lines
     from reelbench.registry.files import write_text
 
-    title = f"{answers.spec.title} · {answers.model.id} + ACE"
+    title = f"{answers.questions.spec.title} · {answers.model.id} + ACE"
     there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
-    metrics = [metric for metric in answers.spec.metrics if metric.name in there]
+    metrics = [metric for metric in answers.questions.spec.metrics if metric.name in there]
     if metrics and len(documents) > 1:
         series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
         span = metrics[0].high - metrics[0].low
@@ -169,7 +167,7 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
     if METEOR in there:
         series = _marks(documents, METEOR, lambda _, control: control["mean_words"])
         number = ", and of how many candidates" if len(documents) > 1 else ""
-        axes = f"mean words of the answers chosen{number}", answers.spec.metric(METEOR).title
+        axes = f"mean words of the answers chosen{number}", answers.questions.spec.metric(METEOR).title
         path = output / "ace_length.svg"
         write_text(path, scatter(title, axes, series, least=(1.0, 0.02)))
         console.note(f"written to {path}")

@@ -299,7 +299,7 @@ def tags(
     making: MakeOptions,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Tag questions by what must be understood (CogME's TARGET, CONTENT and THINKING)."""
+    """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.registry.data import loading
     from reelbench.registry.media.library import Library
     from reelbench.studio import tagging

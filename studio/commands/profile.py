@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,10 +17,10 @@ from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.studio.profile import Dataset, Measure, Profile
+    from reelbench.studio.profile import Measure, Profile
 
 _profile = partial(option, "profile")
 _SHOWN_LABELS = 30
@@ -52,7 +52,21 @@ def profile(
     from reelbench.studio import profile as profiling
     from reelbench.studio.readability import ParserUnavailableError, load_parser
 
-    datasets = _datasets(names or [], input_files or [], split, data)
+    given = names or []
+    files = input_files or []
+    from reelbench.studio.profile import read_benchmark, read_file
+
+    if not given and not files:
+        raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
+    if len(given) != 1 and (split or data):
+        raise InputError("--split and --data belong to one benchmark; name only that one")
+    # A file is called by its stem, with its folders where another has that too, and whole if need be.
+    called = [path.stem for path in files]
+    for longer in (lambda path: str(path.with_suffix("")), str):
+        times = Counter(called)
+        called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
+    own = [read_file(path, name) for path, name in zip(files, called, strict=True)]
+    datasets = [*(read_benchmark(name, split, data) for name in given), *own]
     if len(datasets) > 1 and (tags or question_spans or result):
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
     try:
@@ -82,22 +96,6 @@ def profile(
         console.write(f"written to {output}")
 
 
-def _datasets(names: list[str], files: list[Path], split: str | None, data: Path | None) -> "list[Dataset]":
-    from reelbench.studio.profile import read_benchmark, read_file
-
-    if not names and not files:
-        raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
-    if len(names) != 1 and (split or data):
-        raise InputError("--split and --data belong to one benchmark; name only that one")
-    # A file is called by its stem, with its folders where another has that too, and whole if need be.
-    called = [path.stem for path in files]
-    for longer in (lambda path: str(path.with_suffix("")), str):
-        times = Counter(called)
-        called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
-    own = [read_file(path, name) for path, name in zip(files, called, strict=True)]
-    return [*(read_benchmark(name, split, data) for name in names), *own]
-
-
 _MEASURES = {
     "parse_depth": "parse depth",
     "flesch_kincaid": "Flesch-Kincaid grade",
@@ -118,7 +116,10 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
         if any(measure is not None for measure in measures) or any(name in row for row in papers):
             for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
                 ours = (number(None if measure is None else getattr(measure, side)) for measure in measures)
-                table.add_row(head, side, *ours, *(_published(row, name, place) for row in papers))
+                # A paper's single value is of questions and answers together: the average.
+                printed = (row.get(name) for row in papers)
+                theirs = (value if isinstance(value, list) else [None, None, value] for value in printed)
+                table.add_row(head, side, *ours, *(number(values[place]) for values in theirs))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
@@ -135,14 +136,6 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
         console.note("Bloom's levels need a judge: --judge MODEL")
     for measured in profiles:
         _show_more(measured)
-
-
-def _published(row: "Mapping[str, Any]", name: str, place: int) -> str:
-    """Return a printed number: of questions, answers and both; the paper has Bloom's level and shares of both alone."""
-    value = row.get(name)
-    if isinstance(value, list):
-        return number(value[place])
-    return number(value if place == 2 else None)  # noqa: PLR2004 - the average
 
 
 def _show_more(profile: "Profile") -> None:

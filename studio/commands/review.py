@@ -86,7 +86,14 @@ def page(
         labels = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
     draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
-    _check_form(form, media_url, embed=embed, strips=strips)
+    if form is Form.LABEL_STUDIO and media_url is None:
+        raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
+    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
+        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and media_url is not None:
+        raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
+    if embed and strips:
+        raise InputError("--strips and --embed: give one of them; browsers play the clips")
     content = _content(name, ask, draw, material, split=split, data=data)
     if form is Form.LABEL_STUDIO and media_url is not None:
         tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
@@ -114,7 +121,9 @@ def page(
     if embed:
         where = "zip the folder, and send" if form is Form.FOLDER else "send"
         title = content.spec.title
-        console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
+        console.note(
+            f"{where} it only to your reviewers: {title}'s videos belong to their owners (the page says this too)"
+        )
     for path in written.paths:
         console.write(str(path))
 
@@ -199,17 +208,6 @@ def agree(
     if agreement["only_a"] or agreement["only_b"]:
         by_a = number_of(agreement["only_a"], "item")
         console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
-
-
-def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
-    if form is Form.LABEL_STUDIO and media_url is None:
-        raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
-    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
-        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
-    if embed and media_url is not None:
-        raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
-    if embed and strips:
-        raise InputError("--strips and --embed: give one of them; browsers play the clips")
 
 
 def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":

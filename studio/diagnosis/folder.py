@@ -11,6 +11,7 @@ Hinted answers and their scores are nowhere else.
 """
 
 import fcntl
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -92,7 +93,8 @@ class Folder:
     def held(self, note: Callable[[str], None]) -> Iterator[int]:
         """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
         self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / _LOCK).open("w") as lock:
+        # A link in its place, of a folder that a stranger made, would have its file emptied.
+        with open(self.path / _LOCK, "w", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

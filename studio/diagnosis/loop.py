@@ -95,7 +95,22 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
                 records, reopened = None, True  # and what follows from it
             if records is None:
                 attempts = _answered(folder, number, cues, plan, lambda run: answer(run, lock))
-                records = _round(folder, number, attempts, history, plan)
+                # Tag a round's attempts; what is found is written once every question has been dealt with.
+                # A first answer that could not be judged may be right: it does not enter.
+                tagged = [
+                    attempt
+                    for attempt in attempts.values()
+                    if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
+                ]
+                tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
+                with plan.progress(f"round {number}", len(tagged)) as show:
+                    records, spent = loop.run(tagging.run(tagged, show))
+                if not plan.skip_failed:
+                    check_answered(tagging.lacking.values(), "questions")
+                if number == 1:
+                    folder.keep_questions(tagging.questions[key] for key in attempts)
+                    folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
+                folder.end(number, records, spent)
             for record in records:
                 history.setdefault(record.id, []).append(record)
             folder.tell(record for rounds in history.values() for record in rounds)
@@ -131,28 +146,6 @@ def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attemp
     if not attempts:
         return list(cues)
     return [key for key in cues if (attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1)]
-
-
-def _round(
-    folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
-) -> list[Round]:
-    """Tag a round's attempts; what is found is written once every question has been dealt with."""
-    # A first answer that could not be judged may be right: it does not enter.
-    tagged = [
-        attempt
-        for attempt in attempts.values()
-        if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
-    ]
-    tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
-    with plan.progress(f"round {number}", len(tagged)) as show:
-        records, spent = loop.run(tagging.run(tagged, show))
-    if not plan.skip_failed:
-        check_answered(tagging.lacking.values(), "questions")
-    if number == 1:
-        folder.keep_questions(tagging.questions[key] for key in attempts)
-        folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
-    folder.end(number, records, spent)
-    return records
 
 
 class _Tagging:

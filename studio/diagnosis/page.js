@@ -1,6 +1,6 @@
 /* A diagnosis: what it comes to, each question round by round, and the tables behind the figures. */
 "use strict";
-const { h, svg } = globalThis.Elements;
+const { h, svg, count: grouped } = globalThis.Elements;
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const STATES = {
@@ -15,7 +15,7 @@ const DASH = "–";
 
 // --- numbers in words ---
 const percent = (x) => (x == null ? DASH : `${Math.round(100 * x)} %`);
-const count = (n, noun, plural = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
+const count = (n, noun, plural = `${noun}s`) => `${grouped(n)} ${n === 1 ? noun : plural}`;
 const interval = (ends) => (ends ? `${Math.round(100 * ends[0])} to ${percent(ends[1])}` : "");
 const joined = (parts, or = DASH) => parts.filter(Boolean).join(", ") || or;
 const pairs = (values) => joined(Object.entries(values || {}).map(([name, value]) => `${name.replaceAll("_", " ")} ${value && typeof value === "object" ? pairs(value) : value}`));
@@ -32,15 +32,16 @@ const total = (figures) => figures.rounds.reduce((sum, round) => sum + Object.va
 const perception = data.labels.filter((label) => !["Knowledge-Dependent Issue", "Reasoning"].includes(label));
 const PERCEPTION = "Perception (the first four)";
 
-function sentence({ name, figures }) {
+function sentence({ name, settings, figures }, i) {
   const { asked, entered, unjudged } = figures.questions;
   const most = Math.max(...data.labels.map((label) => figures.labels[label].n));
-  const told = [`${several ? `${name}: ` : ""}${entered} of ${count(asked, "answer")} ${entered === 1 ? "was" : "were"} wrong${unjudged ? `, ${unjudged} not judged` : ""}.`];
+  const without = data.questions.filter(({ diagnoses }) => diagnoses[i] && !diagnoses[i].some((round) => !round.right && round.nodes.some((node) => node.label))).length;
+  const told = [`${several || settings.model ? `${several ? name : settings.model}: ` : ""}${entered} of ${count(asked, "answer")} ${entered === 1 ? "was" : "were"} wrong${unjudged ? `, ${unjudged} not judged` : ""}.`];
   if (most) {
     const first = data.labels.filter((label) => figures.labels[label].n === most);
     const { share, ci95 } = figures.labels[first[0]];
     const each = `${first.length > 1 ? " each" : ""}${ci95 ? ` (95 % interval ${interval(ci95)})` : ""}`;
-    told.push(`Of ${count(sum(figures), "error")}, ${percent(share)}${each} ${most === 1 && first.length === 1 ? "is" : "are"} ${first.join(" and ")}; ${percent(figures.perception.share)} are errors of perception.`);
+    told.push(`${without ? `In ${grouped(without)} of these no error was found. ` : ""}Of ${count(sum(figures), "error")}, ${percent(share)}${each} ${most === 1 && first.length === 1 ? "is" : "are"} ${first.join(" and ")}; ${percent(figures.perception.share)} are errors of perception, the first four kinds.`);
   } else told.push("No error was found on their way.");
   return h("p", {}, told.join(" "));
 }
@@ -58,7 +59,7 @@ function shares() {
   const some = data.diagnoses.map(({ figures }) => data.labels.some((label) => figures.labels[label].ci95));
   const whiskers = some.every((has) => has) ? ", with its 95 % interval over videos" : some.some((has) => has) ? ", with its 95 % interval over videos where errors are on ten or more" : "; no interval, as the errors are on fewer than ten videos";
   const n = data.diagnoses.map(({ name, figures }) => `${several ? `${name}: ` : ""}n = ${sum(figures)}`).join(", ");
-  const rows = [...data.labels.map((label) => [label, (figures) => figures.labels[label]]), ["Perception (first four)", (figures) => figures.perception]];
+  const rows = data.labels.map((label) => [label, (figures) => figures.labels[label]]); // perception, a sum of four, is in the sentence and the table
   const lines = rows.map(([label, pick]) => ({
     label,
     bars: data.diagnoses.flatMap(({ name, figures }, i) => {
@@ -93,7 +94,7 @@ function table(id, head, rows, side = "n") {
     h("tbody", {}, ...rows.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells))),
   );
 }
-const number = (n) => h("td", { class: "n" }, n.toLocaleString("en"));
+const number = (n) => h("td", { class: "n" }, grouped(n));
 function share({ share: value, ci95 }, name) {
   if (value == null) return h("td", {}, DASH);
   const words = `${percent(value)}${ci95 ? ` (${interval(ci95)})` : ""}`;

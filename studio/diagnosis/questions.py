@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -10,7 +9,7 @@ from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
-from reelbench.registry.rows import LETTERS, STEP_COLUMNS, Row, steps
+from reelbench.registry.rows import LETTERS, STEP_COLUMNS, steps
 
 STEPS = "reasoning_steps"
 """The column with a person's steps."""
@@ -67,7 +66,17 @@ def read(
             raise InputError(
                 f"{located.spec.id} has no column {STEPS}; give a file of JSON Lines with id, question, answer, {STEPS}"
             )
-        rows = [(f"{name}: {row['id']}", _reasoned(row)) for row in located.read() if steps(row)]
+        reasoned = []
+        for row in located.read():
+            if steps(row):
+                # A row as a question in words: of options, which answers name by letter, the question shows them all.
+                asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
+                if options := row.get("options"):
+                    lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+                    asked["question"] = "\n".join([row["question"], *lettered])
+                    asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
+                reasoned.append((f"{name}: {row['id']}", asked))
+        rows = reasoned
     questions: dict[str, ReasonedQuestion] = {}
     for where, row in rows:
         if not isinstance(row, Mapping):
@@ -79,13 +88,3 @@ def read(
     if not questions:
         raise InputError(f"{name}: no question has {STEPS}")
     return list(questions.values())
-
-
-def _reasoned(row: Row) -> dict[str, Any]:
-    """Return a row as a question in words: of options, which answers name by letter, the question shows them all."""
-    asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
-    if options := row.get("options"):
-        lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
-        asked["question"] = "\n".join([row["question"], *lettered])
-        asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
-    return asked

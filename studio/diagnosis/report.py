@@ -86,6 +86,8 @@ def figures(folder: Folder) -> dict[str, Any]:
     for number in sorted({record.round for record in records}):
         ended = sum(record.round <= number and record.stop in _SETTLED for record in records)
         settled.append({"round": number, "n": ended, "share": ended / len(last)})
+    later = [error for error in errors if error.round > 1]
+    first = len(errors) - len(later)
     return {
         **isolation.report(records),
         "labels": _labels(errors),
@@ -102,7 +104,12 @@ def figures(folder: Folder) -> dict[str, Any]:
             "entered": len(last),
         },
         "locales": _locales(errors, last.values(), questions),
-        "later": _later(errors),
+        "later": {
+            "n": len(later),
+            "of_first": len(later) / first if first else None,
+            "of_all": len(later) / len(errors) if errors else None,
+            "reasoning": sum(error.label == _REASONING for error in later),
+        },
         "settled": settled,
         "consensus_by_round": _consensus(wrong, questions),
         "nodes": _nodes(last.values()),
@@ -175,17 +182,6 @@ def _locales(
             ],
         }
     return locales
-
-
-def _later(errors: Sequence[_Error]) -> dict[str, Any]:
-    later = [error for error in errors if error.round > 1]
-    first = len(errors) - len(later)
-    return {
-        "n": len(later),
-        "of_first": len(later) / first if first else None,
-        "of_all": len(later) / len(errors) if errors else None,
-        "reasoning": sum(error.label == _REASONING for error in later),
-    }
 
 
 # --- questions and nodes --------------------------------------------------------------------------------------------

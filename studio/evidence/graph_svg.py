@@ -5,14 +5,17 @@ labels in which nothing means anything. In SVG: a column per depth, arrows from 
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from reelbench.pages.svg import INK, SOFT, framed, text
 from reelbench.registry.files import valid_text
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _DOT_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 # They would reorder what stands after them; the marks that only help (LRM, RLM, joiners) stay.
@@ -100,20 +103,7 @@ def to_svg(graph: Graph) -> str:
         node.id: _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
         for node in map(graph.by_id.__getitem__, graph.order)
     }
-    layout = _layout(graph, boxes)
-    title = one_line(graph.id)
-    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
-    height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
-    parts = [
-        text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"),
-        *(_arrow(graph, layout, parent, node.id) for node in graph.nodes for parent in node.parents),
-        *(_drawn(box, _left(graph.depths[key]), layout[graph.depths[key]][key]) for key, box in boxes.items()),
-    ]
-    return framed(title, height, parts, width=width)
-
-
-def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
-    """Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box."""
+    # Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box.
     layout: _Layout = []
     reach = {key: max((graph.depths[child] for child in graph.children[key]), default=0) for key in graph.order}
     before: dict[str, float] = {}
@@ -125,44 +115,53 @@ def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
         y = float(_TOP)
         middles: dict[str, float] = {}
         for key in sorted(sources, key=means.__getitem__):
-            height = boxes[key].height if graph.depths[key] == column else _LANE
-            middles[key] = y + height / 2
-            y += height + _DOWN
+            tall = boxes[key].height if graph.depths[key] == column else _LANE
+            middles[key] = y + tall / 2
+            y += tall + _DOWN
         layout.append(middles)
         before = middles
-    return layout
-
-
-def _drawn(box: _Box, x: float, middle: float) -> str:
-    top = middle - box.height / 2
-    line = f"fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
+    title = one_line(graph.id)
+    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
+    height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
+    arrows = list[str]()
+    for parent, child in ((parent, node.id) for node in graph.nodes for parent in node.parents):
+        first, last = graph.depths[parent], graph.depths[child]
+        x, y = _left(first) + _BOX, layout[first][parent]
+        path = f"M{x:.1f} {y:.1f}"
+        for column in range(first + 1, last + 1):
+            to_x, to_y = _left(column), layout[column][child if column == last else parent]
+            # The last curve ends under the arrow's head.
+            end = to_x - (6 if column == last else 0)
+            path += f"C{x + _ACROSS / 2:.1f} {y:.1f} {to_x - _ACROSS / 2:.1f} {to_y:.1f} {end:.1f} {to_y:.1f}"
+            x, y = to_x + _BOX, to_y
+            if column < last:
+                path += f"H{x:.1f}"
+        head = f"M{_left(last):.1f} {y:.1f}l-8 -4v8z"
+        arrows.append(
+            f"<path d='{path}' fill='none' stroke='{SOFT}' stroke-width='1.5'/><path d='{head}' fill='{SOFT}'/>"
+        )
+    drawn = list[str]()
+    for key, box in boxes.items():
+        x = _left(graph.depths[key])
+        top = layout[graph.depths[key]][key] - box.height / 2
+        line = f"fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
+        pieces = [
+            f"<g data-node='{escape(one_line(box.node.id))}'>",
+            f"<title>{escape(one_line(box.node.evidence))}</title>",
+            f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
+        ]
+        baseline = top + _PADDING + _SIZE
+        for lines, fill in ((box.name, SOFT), (box.evidence, INK)):
+            for words in lines:
+                pieces.append(text(x + _PADDING, baseline, words, fill=fill))
+                baseline += _LINE
+        drawn.append("\n".join([*pieces, "</g>"]))
     parts = [
-        f"<g data-node='{escape(one_line(box.node.id))}'>",
-        f"<title>{escape(one_line(box.node.evidence))}</title>",
-        f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
+        text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"),
+        *arrows,
+        *drawn,
     ]
-    y = top + _PADDING + _SIZE
-    for lines, fill in ((box.name, SOFT), (box.evidence, INK)):
-        for words in lines:
-            parts.append(text(x + _PADDING, y, words, fill=fill))
-            y += _LINE
-    return "\n".join([*parts, "</g>"])
-
-
-def _arrow(graph: Graph, layout: _Layout, parent: str, child: str) -> str:
-    first, last = graph.depths[parent], graph.depths[child]
-    x, y = _left(first) + _BOX, layout[first][parent]
-    path = f"M{x:.1f} {y:.1f}"
-    for column in range(first + 1, last + 1):
-        to_x, to_y = _left(column), layout[column][child if column == last else parent]
-        # The last curve ends under the arrow's head.
-        end = to_x - (6 if column == last else 0)
-        path += f"C{x + _ACROSS / 2:.1f} {y:.1f} {to_x - _ACROSS / 2:.1f} {to_y:.1f} {end:.1f} {to_y:.1f}"
-        x, y = to_x + _BOX, to_y
-        if column < last:
-            path += f"H{x:.1f}"
-    head = f"M{_left(last):.1f} {y:.1f}l-8 -4v8z"
-    return f"<path d='{path}' fill='none' stroke='{SOFT}' stroke-width='1.5'/><path d='{head}' fill='{SOFT}'/>"
+    return framed(title, height, parts, width=width)
 
 
 def _left(column: int) -> float:

@@ -19,6 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.registry import bounds
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.languages import ascii_digits, ascii_signs
@@ -46,6 +47,8 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
     with any dash, a tilde or `to`, several of these with commas or `and`, and brackets around them.
     """
     # Format characters go: text written from right to left carries marks of direction around its digits.
+    if len(text) > bounds.NAME:
+        return None
     text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
     plain = ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
     windows: list[Window] = []
@@ -171,7 +174,7 @@ def read_graphs(path: Path | str) -> list[Graph]:
     """
     graphs: dict[str, Graph] = {}
     lines: dict[str, int] = {}
-    for number, value in read_jsonl(path, _Pairs):
+    for number, value in read_jsonl(path, unique=True):
         where = f"{path}, line {number}"
         key = _key(value.get("id")) if is_object(value) else None
         if key is None:
@@ -195,6 +198,9 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`.
     """
     entries, problem = _entries(value)
+    edges = sum(len(part) for _, entry in entries if is_object(entry) and is_array(part := _parents(entry)))
+    if len(entries) + edges > bounds.GRAPH:
+        problem = f"{len(entries) + edges:,} nodes and edges, and at most {bounds.GRAPH:,} are taken"
     if problem:
         return [], [problem]
     nodes: list[Node] = []
@@ -293,14 +299,6 @@ def _spread(counts: Sequence[int]) -> dict[str, float | None]:
     return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
 
 
-class _Pairs(dict[str, Any]):
-    """A JSON object that remembers its pairs: in the paper's map, an id that is there twice is a key given twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-
 def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
     """Return (id, entry) of each node, and what is wrong where there are none."""
     if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
@@ -315,8 +313,7 @@ def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
         graph = value["solution_graph"]
         if not is_object(graph):
             return [], '"solution_graph" is not a map of node ids'
-        pairs = graph.pairs if isinstance(graph, _Pairs) else graph.items()
-        entries = [(_key(key), entry) for key, entry in pairs]
+        entries = [(_key(key), entry) for key, entry in graph.items()]
     return entries, None if entries else "the graph has no node"
 
 

@@ -133,7 +133,7 @@ def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
 
 
 def _cue(graph: Graph, tags: Mapping[str, NodeTag], known: Collection[str], failing: str) -> str:
-    """Return what is told of a failing node, in English: never what went wrong, or a node that was not evaluated."""
+    """Return the cue for a failing node, in English: never what went wrong, or a node that was not evaluated."""
     facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
     lines = ["Known about this question so far:", *(_stated(graph.by_id[key]) for key in facts)] if facts else []
     lines += ["What to work from next:", _stated(node)]
@@ -196,7 +196,21 @@ def _merged(
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
-        verdict = _elected(verdicts)
+        # The majority's verdict; its sub-cause only where more than half of that majority names the same.
+        winner = _winner(verdicts)
+        if winner is None:
+            verdict = None
+        else:
+            (status, label), agreeing = winner
+            causes: Counter[SubCause | None] = Counter(
+                verdict.sub_cause
+                for verdict in verdicts
+                if verdict and (verdict.status, verdict.label) == (status, label)
+            )
+            cause, stamps = causes.most_common(1)[0]
+            verdict = NodeVerdict(
+                status=status, label=label, sub_cause=cause if stamps >= _majority(agreeing) else None
+            )
         tag = before.get(key)
         if tag is not None and tag.settled is not None:
             if tag.status != "right" and tag.later is None and verdict is not None:
@@ -235,19 +249,6 @@ def _chosen(
         if cue and next(failing, None) == first:
             return cue
     return None
-
-
-def _elected(verdicts: Sequence[NodeVerdict | None]) -> NodeVerdict | None:
-    """Return the majority's verdict; its sub-cause only where more than half of that majority names the same."""
-    winner = _winner(verdicts)
-    if winner is None:
-        return None
-    (status, label), agreeing = winner
-    causes: Counter[SubCause | None] = Counter(
-        verdict.sub_cause for verdict in verdicts if verdict and (verdict.status, verdict.label) == (status, label)
-    )
-    cause, times = causes.most_common(1)[0]
-    return NodeVerdict(status=status, label=label, sub_cause=cause if times >= _majority(agreeing) else None)
 
 
 def _winner(verdicts: Sequence[NodeVerdict | None]) -> tuple[Any, int] | None:

@@ -87,23 +87,6 @@ def tagger_agreement(judged: Sequence[Judged], people: Mapping[Node, str]) -> Ta
     videos = [video for video, _, _ in triples]
     equal = np.array([float(tagger == person) for _, tagger, person in triples])
     first, second = ([float(CODES.index(triple[place])) for triple in triples] for place in (1, 2))
-    return TaggerAgreement(
-        nodes=len(triples),
-        same=mean_over_clusters(equal, videos, bounds=(0, 1)),
-        kappa=cohen_kappa(first, second),
-        labels={
-            code: {
-                "people": sum(person == code for _, _, person in triples),
-                "tagger": sum(tagger == code for _, tagger, _ in triples),
-                "both": sum(tagger == code == person for _, tagger, person in triples),
-            }
-            for code in CODES
-        },
-        first_errors=_first_errors(judged, people),
-    )
-
-
-def _first_errors(judged: Sequence[Judged], people: Mapping[Node, str]) -> FirstErrors:
     graphs = {one.question: one.graph for one in judged}
     tagger: dict[str, dict[str, str]] = {}
     for one in judged:
@@ -120,4 +103,17 @@ def _first_errors(judged: Sequence[Judged], people: Mapping[Node, str]) -> First
             (found if truth is not None else cleared).append(float(guess == truth))
     share, clear = (fmean(known) if known else None for known in (found, cleared))
     f1 = None if share is None or clear is None else harmonic_mean([share, clear])
-    return FirstErrors(len(found), share, len(cleared), clear, f1)
+    return TaggerAgreement(
+        nodes=len(triples),
+        same=mean_over_clusters(equal, videos, bounds=(0, 1)),
+        kappa=cohen_kappa(first, second),
+        labels={
+            code: {
+                "people": sum(person == code for _, _, person in triples),
+                "tagger": sum(tagger == code for _, tagger, _ in triples),
+                "both": sum(tagger == code == person for _, tagger, person in triples),
+            }
+            for code in CODES
+        },
+        first_errors=FirstErrors(len(found), share, len(cleared), clear, f1),
+    )

@@ -4,7 +4,6 @@ The page knows no answers; they come from the benchmark's data here. The mean ov
 resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole bootstrap).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.registry import records, rows
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_jsonl, write_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import PEOPLE_ADAPTER, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import LETTERS, Row
@@ -30,6 +27,7 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import check_span, far_apart, span_of
+from reelbench.tasks.submissions import Prediction, item_of, submission_suffix, write_submission
 
 _RESAMPLES = 1000
 
@@ -129,16 +127,9 @@ def _write(
     be `hidden`: then nothing is scored here.
     """
     spec = located.spec
-    formats = loading.imported(spec.formats)
     for name, (model, scored) in by_folder.items():
         folder = path / name
-        submission = folder / f"submission{getattr(formats, 'SUBMISSION_SUFFIX', '.jsonl')}"
-        folder.mkdir(parents=True, exist_ok=True)
-        table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
-        if submission.suffix == ".json":
-            write_text(submission, json.dumps(table, ensure_ascii=False))
-        else:
-            write_jsonl(submission, table)
+        write_submission(spec, scored.samples, folder / f"submission{submission_suffix(spec)}")
         if not hidden:
             partial_run = len(scored.samples) < rows
             result_files.write(
@@ -177,18 +168,7 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
                 parsed["span"] = list(span) if span else None
                 prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
         unread = parsed is not None and None in parsed.values()
-        items.append(
-            records.Item(
-                id=row["id"],
-                video=row["video"],
-                target=rows.target(spec, row),
-                prediction=prediction,
-                parsed=parsed,
-                facets=rows.facets(spec, row),
-                question=row["question"],
-                flags=("parse_failed",) if unread else (),
-            )
-        )
+        items.append(item_of(spec, row, Prediction(prediction, parsed, ("parse_failed",) if unread else ())))
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
@@ -209,26 +189,26 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
             if aggregate.column in sample.scores
         ]
         if cells:
-            metrics[metric.name] = _crossed(cells, (metric.low, metric.high))
+            # The mean of (person, video, value) with its interval over both; over videos alone of one person.
+            names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+            sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
+            for person, video, value in cells:
+                at = names.index(person), videos.index(video)
+                sums[at] += value
+                counts[at] += 1
+            value = float(sums.sum() / counts.sum())
+            generator = np.random.default_rng(intervals.SEED)
+            weights = [np.ones((_RESAMPLES, 1))] * 2
+            for place, size in enumerate((len(videos), len(names))):
+                if size > 1 or place == 0:
+                    weights[place] = generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(
+                        np.float64
+                    )
+            sum_draws, count_draws = (
+                np.einsum("rp,pv,rv->r", weights[1], table, weights[0]) for table in (sums, counts)
+            )
+            with np.errstate(invalid="ignore"):
+                draws = sum_draws / count_draws
+            ends = intervals.confidence_interval(value, draws, len(videos), bounds=(metric.low, metric.high))
+            metrics[metric.name] = {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}
     return metrics
-
-
-def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> dict[str, Any]:
-    """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
-    names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
-    sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
-    for person, video, value in cells:
-        at = names.index(person), videos.index(video)
-        sums[at] += value
-        counts[at] += 1
-    value = float(sums.sum() / counts.sum())
-    generator = np.random.default_rng(intervals.SEED)
-    weights = [np.ones((_RESAMPLES, 1))] * 2
-    for place, size in enumerate((len(videos), len(names))):
-        if size > 1 or place == 0:
-            weights[place] = generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(np.float64)
-    sum_draws, count_draws = (np.einsum("rp,pv,rv->r", weights[1], table, weights[0]) for table in (sums, counts))
-    with np.errstate(invalid="ignore"):
-        draws = sum_draws / count_draws
-    ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
-    return {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}

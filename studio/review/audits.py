@@ -133,7 +133,24 @@ class Audits(ReviewKind):
                 f"{len(still_open)} are open and {len(figures['back'])} go back to their writer (--write): review page "
                 "… --consensus FILES writes a page on which both decide, and enter what they agree on"
             )
-        tables = _tables(reviews.heading, figures)
+        codes_found = [
+            (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
+            for code, found in figures["codes"].items()
+        ]
+        title = f"{reviews.heading}, Krippendorff's alpha {number(figures['alpha'])}"
+        columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
+        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
+        mended = figures["mended"].values()
+        counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
+        counts.append(("back to the writer", str(len(figures["back"]))))
+        counts += [
+            (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
+            for name, found in figures["steps"].items()
+        ]
+        reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
+        tables = [Table(title, columns, codes_found), Table("what was found", ("", "#n"), counts)]
+        if reasons:
+            tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reasons))
         return ReviewSummary(self, reviews, figures, tables, partial(_write, reviews, settled), notes)
 
 
@@ -229,27 +246,6 @@ def _figures(
         "back": {name: _code(one) for name, one in settled.items() if not _stays(one)},
         "steps": steps,
     }
-
-
-def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
-    """Return codes with their agreement, what was found wrong, and the reasons."""
-    codes = [
-        (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
-        for code, found in figures["codes"].items()
-    ]
-    title = f"{heading}, Krippendorff's alpha {number(figures['alpha'])}"
-    columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-    counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
-    mended = figures["mended"].values()
-    counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
-    counts.append(("back to the writer", str(len(figures["back"]))))
-    counts += [
-        (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
-        for name, found in figures["steps"].items()
-    ]
-    reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
-    tables = [Table(title, columns, codes), Table("what was found", ("", "#n"), counts)]
-    return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
 
 
 def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:

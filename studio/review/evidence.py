@@ -228,7 +228,7 @@ _CHANGES = ("added", "removed", "reworded", "retimed", "rewired")
 
 
 def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[str]:
-    """Return how many nodes became what, from a graph's nodes by id as shown to those as mended."""
+    """Return the counts of changes, from a graph's nodes by id as shown to those as mended."""
     both = before.keys() & after.keys()
     return Counter(
         added=len(after.keys() - before.keys()),

@@ -176,7 +176,13 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
                 continue
             marks = _marks(annotation["result"], task, where)
             asked_question |= "question" in marks
-            who, made = _annotator(annotation, where), str(annotation.get("created_at") or "")
+            by = annotation.get("completed_by")
+            name = by.get("email") or by.get("id") if isinstance(by, dict) else by
+            if not is_id(name):
+                raise InputError(
+                    f"{where}, field completed_by: expected the annotator's number or e-mail, found {by!r:.60}"
+                )
+            who, made = str(name), str(annotation.get("created_at") or "")
             theirs = people.setdefault(who, {})
             if marks and (identifier not in theirs or made >= theirs[identifier][0]):
                 theirs[identifier] = made, marks
@@ -215,14 +221,6 @@ def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:
             f"{where}, field data.id: is missing; the tasks must be those of `reelbench review page --as label-studio`"
         )
     return _Task(where, data, ignored)
-
-
-def _annotator(annotation: dict[str, Any], where: str) -> str:
-    by = annotation.get("completed_by")
-    name = by.get("email") or by.get("id") if isinstance(by, dict) else by
-    if not is_id(name):
-        raise InputError(f"{where}, field completed_by: expected the annotator's number or e-mail, found {by!r:.60}")
-    return str(name)
 
 
 def _marks(results: list[Any], task: _Task, where: str) -> dict[str, Any]:

@@ -124,8 +124,8 @@ def terms(spec: BenchmarkSpec, split: str) -> str:
             "people choose their own copy of each video"
         )
     return (
-        f"The clips of {spec.title} on this page stay their owners': they are for its reviewers alone. Pass them on to "
-        "nobody, and delete them once you have sent your file."
+        f"The clips of {spec.title} on this page belong to their owners. They are only for the page's reviewers. Give "
+        "them to nobody, and delete them when you have sent your file."
     )
 
 

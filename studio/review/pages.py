@@ -206,7 +206,20 @@ def write(
             if made is not None and clips == "page":
                 videos, elements = made.in_page(dict.fromkeys(place.video for place in places))
             document = _document(content, places, videos, page, None if single else part) | {"terms": said}
-            write_text(path, _html(document, elements, media_url))
+            assets = {name: page_asset(name, "studio.review") for name in ("page.html", "page.css", *_SCRIPTS)}
+            styles = [page_asset("palette.css"), page_asset("shell.css"), assets["page.css"]]
+            text = assets["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
+            scripts = [page_asset("elements.js"), page_asset("shell.js"), *(assets[name] for name in _SCRIPTS)]
+            text = text.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace(
+                "<!--CLIPS-->", elements
+            )
+            server = urlsplit(media_url or "")
+            if server.scheme in ("http", "https"):
+                text = text.replace(
+                    "media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1
+                )
+            # Last, so that nothing in a text is taken for one of ours.
+            write_text(path, text.replace("/*REVIEW*/null", in_script(document), 1))
     items = [item for place in content.places for item in place.items if item["part"] != "caption"]
     questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
@@ -251,16 +264,3 @@ def _document(
             {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
         ],
     }
-
-
-def _html(document: Mapping[str, Any], clips: str, media_url: str | None) -> str:
-    text = {name: page_asset(name, "studio.review") for name in ("page.html", "page.css", *_SCRIPTS)}
-    styles = [page_asset("palette.css"), page_asset("shell.css"), text["page.css"]]
-    page = text["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
-    scripts = [page_asset("elements.js"), page_asset("shell.js"), *(text[name] for name in _SCRIPTS)]
-    page = page.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace("<!--CLIPS-->", clips)
-    server = urlsplit(media_url or "")
-    if server.scheme in ("http", "https"):
-        page = page.replace("media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1)
-    # Last, so that nothing in a text is taken for one of ours.
-    return page.replace("/*REVIEW*/null", in_script(document), 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.rows import LETTERS, Row, facets
+from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec
 
 Item = dict[str, Any]
@@ -62,14 +62,6 @@ def shown_span(heading: str, span: Iterable[float]) -> Part:
 def shown_question(row: Row) -> Part:
     """Return a row's question."""
     return shown_text(f"Question · {row['id']}", row["question"], row["language"])
-
-
-def shown_facets(spec: BenchmarkSpec, row: Row) -> list[Part]:
-    """Return the question's labels, by the benchmark's facets; nothing where it has none."""
-    # What is made of the right span would tell where it lies.
-    held = {facet.name for facet in spec.facets if facet.in_rows}
-    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
-    return [shown_text("Type", "; ".join(labels))] if labels else []
 
 
 def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:

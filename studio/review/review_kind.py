@@ -47,7 +47,7 @@ class Review(BaseModel):
     page: str
     part: int | None = None
     consensus: bool = False
-    benchmark: str
+    benchmark: str = Field(pattern=r"^\w*$")  # a name, never a path
     split: str
     reviewer: str
     saved: AwareDatetime

@@ -14,7 +14,7 @@ from typing import Any
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.registry.values import is_number
@@ -61,10 +61,23 @@ class AnswerSpans(ReviewKind):
         InputError where nothing is marked.
         """
         marks = reviews.marks()
-        items = {
-            name: _item_spans(list(by_reviewer.values()), reviews.decisions.get(name))
-            for name, by_reviewer in marks.items()
-        }
+        by_name = {}
+        for name, by_reviewer in marks.items():
+            answers = list(by_reviewer.values())
+            decision = reviews.decisions.get(name)
+            spans = _spans(answers)
+            bad = sum(marks.get("verdict") == "bad" for marks in answers)
+            unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
+                spans
+            )
+            ious = [iou(a, b) for a, b in combinations(spans, 2)]
+            mean_iou = statistics.fmean(ious) if ious else None
+            if decision and (decision.get("verdict") == "bad" or span_of(decision)):
+                span, counts = span_of(decision), span_of(decision) is not None
+            else:
+                span, counts = _median(spans), bad < len(spans)
+            by_name[name] = ItemSpans(span, len(spans), bad, mean_iou, unfinished, counts)
+        items = by_name
         if not any(item.n or item.rejected for item in items.values()):
             raise InputError("no span is marked in these files yet")
         overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
@@ -97,7 +110,19 @@ class AnswerSpans(ReviewKind):
             ("rejected, share", number(share, 3), "", str(rejected)),
         ]
         if self.name is KindName.QUESTION_SPANS:
-            figures |= _across_time(reviews, items)
+            # The certificates of question spans with their answers' spans (C.6).
+            their, about, both = reviews.marks(), reviews.items, []
+            for name, item in items.items():
+                answer = _median([given["answer_span"] for given in their[name].values() if given.get("answer_span")])
+                known = about.get(name, {})
+                if item.span is not None and item.kept:
+                    both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
+            measured = across_time(both)
+            certificates = {
+                name: {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
+                for name in ("certificate_length", "qa_miou")
+            }
+            figures |= {**certificates, "across_time": measured}
             for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
                 found = figures[name]
                 rows.append((title, number(found["value"], 3), interval(found["ci95"], 3), str(found["n"])))
@@ -145,8 +170,11 @@ SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
 
 def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
     """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
+    # What is made of the right span would tell where it lies.
+    held = {facet.name for facet in spec.facets if facet.in_rows}
+    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     answer = {**parts.shown_answer(spec, row), "others": []}
-    return [parts.shown_question(row), *parts.shown_facets(spec, row), answer]
+    return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
 
 
 def _asks(title: str) -> list[Part]:
@@ -199,37 +227,8 @@ def _spans(marks: Iterable[Marks]) -> list[tuple[float, float]]:
     return [span for given in marks if (span := span_of(given)) is not None]
 
 
-def _item_spans(given: list[Marks], decision: Marks | None) -> ItemSpans:
-    spans = _spans(given)
-    rejected = sum(marks.get("verdict") == "bad" for marks in given)
-    unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in given) - len(spans)
-    overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
-    overlap = statistics.fmean(overlaps) if overlaps else None
-    if decision and (decision.get("verdict") == "bad" or span_of(decision)):
-        span, kept = span_of(decision), span_of(decision) is not None
-    else:
-        span, kept = _median(spans), rejected < len(spans)
-    return ItemSpans(span, len(spans), rejected, overlap, unfinished, kept)
-
-
 def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return the median start and the median end; None of nothing."""
     if not spans:
         return None
     return statistics.median(span[0] for span in spans), statistics.median(span[1] for span in spans)
-
-
-def _across_time(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str, Any]:
-    """Return the certificates of question spans with their answers' spans (C.6)."""
-    marks, about, both = reviews.marks(), reviews.items, []
-    for name, item in items.items():
-        answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
-        known = about.get(name, {})
-        if item.span is not None and item.kept:
-            both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
-    measured = across_time(both)
-    certificates = {
-        name: {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
-        for name in ("certificate_length", "qa_miou")
-    }
-    return {**certificates, "across_time": measured}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_json_or_jsonl
-from reelbench.registry.rows import LETTERS, Row
-from reelbench.registry.values import described, is_whole
+from reelbench.registry.files import read_entries, read_json
+from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
+from reelbench.registry.values import is_whole
 
 EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
 OPTIONS = 5
@@ -27,48 +27,28 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     On `test` the answers stay hidden whatever the file holds.
     """
     questions, *joined = paths
-    script = read_script(joined[0]) if joined else {}
-    said: dict[str, str] = {}  # many questions share a scene, and a scene is looked up in the whole script
+    said = read_script(joined[0]) if joined else {}
     for where, entry in entries(questions):
         vid = entry["vid"]
-        if vid not in said:
-            said[vid] = subtitles(script, vid)
         yield {
             "id": entry["qid"],
             "video": vid,
-            "question": question(entry, where),
+            "question": text_of(entry, "que", where, EXPECTED),
             "language": "en",
             "options": options(entry, where),
             "answer": "" if split == "test" else letter(entry, where),
             "difficulty": difficulty(entry),
             "video_type": str(entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")),
             "shots": shots(entry, where),
-            "subtitles": said[vid],
+            "subtitles": said.get(vid, ""),
         }
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question, `qid` as text; InputError where one is not a question or there twice."""
-    document = read_json_or_jsonl(path)
-    seen: set[str] = set()
-    for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
-        where = f"{path}: entry {number}"
-        # Episode, scene and shot: anything else would point outside the pictures.
-        if not isinstance(entry, dict) or "qid" not in entry or not _VID.fullmatch(str(entry.get("vid"))):
-            raise InputError(f"{where} is not a DramaQA question; expected {EXPECTED}; found {described(entry)}")
-        qid = str(entry["qid"])
-        if qid in seen:
-            raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
-        seen.add(qid)
-        yield where, {**entry, "qid": qid}
-
-
-def question(entry: dict[str, Any], where: str) -> str:
-    """Return the question's text."""
-    value = entry.get("que")
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where} has no 'que'; expected {EXPECTED}; found {', '.join(sorted(entry))}")
-    return value
+    what = f"a DramaQA question; expected {EXPECTED}"
+    # Episode, scene and shot: anything else would point outside the pictures.
+    return questions_of(str(path), read_entries(path), "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid"))))
 
 
 def options(entry: dict[str, Any], where: str) -> list[str]:
@@ -124,36 +104,29 @@ def folders(row: Mapping[str, Any]) -> list[str]:
     return [shot.replace("_", "/") for shot in row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]]
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
-
-
-def read_script(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read the script: shot id -> what is said in it."""
-    document = read_json(path)
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
-    script: dict[str, list[dict[str, Any]]] = {}
-    for shot, entry in document.items():
-        said = entry.get("contained_subs") if isinstance(entry, dict) else None
-        if not isinstance(said, list) or not all(isinstance(line, dict) and _start(line) is not None for line in said):
-            raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
-        script[shot] = said
-    return script
-
-
-def subtitles(script: Mapping[str, Sequence[Mapping[str, Any]]], vid: str) -> str:
-    """Return the dialogue of a shot or a scene, one line each as `Speaker: words`, in order of time.
+def read_script(path: Path) -> dict[str, str]:
+    """Read the script: shot or scene -> what is said in it, a line each as `Speaker: words`, in order of time.
 
     A scene has what its shots have, each line once by its start, as the authors merge it (DramaQAChallenge2020
     load_subtitle.py at 446efa5).
     """
-    if vid.endswith(_SCENE):
-        prefix = vid.removesuffix(_SCENE) + "_"
-        lines = {line["st"]: line for shot, said in script.items() if shot.startswith(prefix) for line in said}
-    else:
-        lines = {line["st"]: line for line in script.get(vid, ())}
-    ordered = sorted(lines.values(), key=lambda line: _start(line) or 0.0)
-    return "\n".join(f"{line.get('speaker') or 'Unknown'}: {line.get('utter') or ''}".strip() for line in ordered)
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
+    lines: dict[str, dict[Any, Mapping[str, Any]]] = {}
+    for shot, entry in document.items():
+        said = entry.get("contained_subs") if isinstance(entry, dict) else None
+        if not isinstance(said, list) or not all(isinstance(line, dict) and _start(line) is not None for line in said):
+            raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+        for vid in (shot, shot.rpartition("_")[0] + _SCENE):
+            lines.setdefault(vid, {}).update((line["st"], line) for line in said)
+    return {
+        vid: "\n".join(
+            f"{line.get('speaker') or 'Unknown'}: {line.get('utter') or ''}".strip()
+            for line in sorted(of_vid.values(), key=lambda line: _start(line) or 0.0)
+        )
+        for vid, of_vid in lines.items()
+    }
 
 
 def _start(line: Mapping[str, Any]) -> float | None:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
-from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.rows import LETTERS, text_of
 from reelbench.tasks import submissions
 from reelbench.tasks.dramaqa_cogme import data
 
@@ -30,13 +28,6 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     return any(isinstance(entry, dict) and {"qid", "correct_idx"} <= entry.keys() for entry in entries)
 
 
-def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
-    """Read predictions and hold them against their references."""
-    predictions = read_predictions(inputs.predictions)
-    references, source, split = submissions.references_of(spec, inputs, read_references)
-    return submissions.join(predictions, references, source, path=inputs.predictions, split=split)
-
-
 def read_references(path: Path) -> list[submissions.Reference]:
     """Read the owners' question file; InputError where it has no answers."""
     references = [
@@ -45,7 +36,7 @@ def read_references(path: Path) -> list[submissions.Reference]:
             entry["vid"],
             {"answer": data.letter(entry, where)},
             {"difficulty": data.difficulty(entry)},
-            data.question(entry, where),
+            text_of(entry, "que", where, data.EXPECTED),
             tuple(data.options(entry, where) if entry.get("answers") is not None else [""] * data.OPTIONS),
         )
         for where, entry in data.entries(path)
@@ -55,9 +46,8 @@ def read_references(path: Path) -> list[submissions.Reference]:
     return references
 
 
-def read_predictions(path: Path) -> dict[str, submissions.Prediction]:
-    """Read predictions by qid; InputError where one occurs twice."""
-    document = read_json_or_jsonl(path)
+def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+    """Read predictions by qid; InputError where one occurs twice, or the file is for the owners' server alone."""
     if isinstance(document, dict) and "qid" not in document:
         if odd := next((qid for qid, value in document.items() if not isinstance(value, dict | int | None)), None):
             raise InputError(
@@ -72,6 +62,9 @@ def read_predictions(path: Path) -> dict[str, submissions.Prediction]:
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
         predictions[qid] = submissions.Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
+    if questions.hidden:
+        split = f"{questions.spec.id}: the answers of {questions.split!r}"
+        raise InputError(f"{split} are hidden; submit the file to the owners' server")
     return predictions
 
 

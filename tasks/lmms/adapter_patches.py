@@ -8,20 +8,26 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, settings
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms import option_scores, swallowed
-from reelbench.tasks.lmms.candidates import Ask, beams
+from reelbench.registry.frames.ahead import by_video
+from reelbench.tasks.lmms import option_scores, swallowed, visuals
+from reelbench.tasks.lmms.candidates import Ask, beams, replaced, row_of
 from reelbench.tasks.lmms.logprobs import at_once
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
 
+    from reelbench.registry.rows import Row
+    from reelbench.registry.spec import BenchmarkSpec
+
 log = logging.getLogger("reelbench")
+
+_QUEUE = "prefix_aware_queue"
 
 any_adapter = False
 """Whether an adapter was patched in this process; if not, lmms-eval looked it up in a way that is not known here."""
@@ -36,7 +42,17 @@ def patched(adapter: type) -> type:
     def generate_until(self: Any, requests: "list[Instance]") -> list[Any]:  # noqa: ANN401
         return _answers(self, requests, own)
 
-    names = {"generate_until": generate_until, "__module__": adapter.__module__, "__qualname__": adapter.__qualname__}
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - an adapter's own
+        adapter.__init__(self, *args, **kwargs)
+        self.reelbench_chosen = frozenset(kwargs)
+
+    wraps(adapter.__init__)(__init__)
+    names = {
+        "__init__": __init__,
+        "generate_until": generate_until,
+        "__module__": adapter.__module__,
+        "__qualname__": adapter.__qualname__,
+    }
     return type(adapter.__name__, (adapter,), names)
 
 
@@ -46,46 +62,66 @@ Way = Callable[[Any, "Instance", Ask], Any]
 
 def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401
     """Return an answer to each request; what goes wrong with one of ours is never taken for an answer."""
-    answers: list[Any] = [None] * len(requests)
+    answers: dict[int, Any] = {}
     groups: defaultdict[str | None, list[int]] = defaultdict(list)  # by the task, of those asked in a way of ours
     theirs: list[int] = []
-    ways = [_way(request) for request in requests]
-    for number, (request, way) in enumerate(zip(requests, ways, strict=True)):
-        if discovery.find_task(request.task_name) is None:
+    ways: dict[int, Way] = {}  # of those that the adapter doesn't answer by itself
+    ours: dict[int, tuple[BenchmarkSpec, Row]] = {}
+    candidates = settings.CANDIDATES.read(Candidates.parse)
+    for number, request in enumerate(requests):
+        known = discovery.find_task(request.task_name)
+        if known is None:
             theirs.append(number)
-        else:
-            groups[request.task_name if way is not None else None].append(number)
+            continue
+        spec, task = known
+        ours[number] = spec, row_of(adapter, request)
+        if task.options is not None:
+            ways[number] = partial(option_scores.asked, spec=spec, task=task)
+        elif candidates is not None and candidates.how == "beam":
+            ways[number] = partial(beams, k=candidates.k)
+    numbers = [*ours]
+    order = [numbers[place] for place in by_video([row for _, row in ours.values()])]
+    for number in order:
+        groups[requests[number].task_name if number in ways else None].append(number)
 
-    def fill(numbers: Sequence[int], given: Sequence[Any]) -> None:
-        for number, answer in zip(numbers, given, strict=True):
-            answers[number] = answer
-
-    def ask_ours(adapter: Any, some: "Sequence[Instance]") -> list[Any]:  # noqa: ANN401
-        return swallowed.answers(adapter, some, ask)
-
+    ask_ours = partial(swallowed.answers, ask=ask)
     plain = groups.pop(None, [])
-    with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
+    with visuals.decoding_ahead(ours[number] for number in order), in_our_order(adapter):
+        with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
 
-        def answer(number: int) -> None:
-            way = ways[number]
-            assert way is not None  # noqa: S101 - of a group
-            answers[number] = way(adapter, requests[number], ask_ours)
-            step()
+            def answer(number: int) -> None:
+                answers[number] = ways[number](adapter, requests[number], ask_ours)
+                step()
 
-        for task, numbers in list(groups.items()):
-            try:
-                answer(numbers[0])  # before any other question is asked, and paid for
-            except ReelbenchError as error:
-                if len(groups) == 1 and not plain and not theirs:
-                    raise
-                log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
-                fill(numbers, [swallowed.failed(str(error))] * len(numbers))
-                groups.pop(task)
-        _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
+            for task, numbers in list(groups.items()):
+                try:
+                    answer(numbers[0])  # before any other question is asked, and paid for
+                except ReelbenchError as error:
+                    if len(groups) == 1 and not plain and not theirs:
+                        raise
+                    log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
+                    answers |= dict.fromkeys(numbers, swallowed.failed(str(error)))
+                    groups.pop(task)
+            _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
+        answers |= zip(plain, ask_ours(adapter, [requests[number] for number in plain]), strict=True)
+    # lmms-eval's response cache keeps no empty answer.
+    answers |= {number: "" for number in plain if visuals.problem(*ours[number]) is not None}
     if theirs:
-        fill(theirs, ask(adapter, [requests[number] for number in theirs]))
-    fill(plain, ask_ours(adapter, [requests[number] for number in plain]))
-    return answers
+        answers |= zip(theirs, ask(adapter, [requests[number] for number in theirs]), strict=True)
+    return [answers[number] for number in range(len(requests))]
+
+
+@contextmanager
+def in_our_order(adapter: Any) -> Iterator[None]:  # noqa: ANN401 - lmms-eval's model
+    """Have an adapter send requests in the order given, unless its user chose otherwise.
+
+    Its own order (`prefix_aware_queue`, on by default) is by a hash of the prompt, which parts a video's questions.
+    """
+    if not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen:
+        yield
+        return
+    with replaced(adapter, _QUEUE, stand_in=False):
+        yield
 
 
 def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
@@ -100,20 +136,6 @@ def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -
                 future.result()
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _way(request: "Instance") -> Way | None:
-    """Return the way in which a request is asked that the adapter doesn't answer by itself; None for all others."""
-    known = discovery.find_task(request.task_name)
-    if known is None:
-        return None
-    spec, task = known
-    if task.options is not None:
-        return partial(option_scores.asked, spec=spec, task=task)
-    candidates = settings.CANDIDATES.read(Candidates.parse)
-    if candidates is not None and candidates.how == "beam":
-        return partial(beams, k=candidates.k)
-    return None
 
 
 @contextmanager

@@ -7,8 +7,9 @@ has looked.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,11 +39,11 @@ class Adapter:
 
     `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `batched`
     those that do where several questions are asked at once; `others` are those with which a user chooses frames too.
-    `even`: it takes pairs of frames, from 2 up. `images`: it is given pictures unless a clip is asked for. `server`: it
-    sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is, which
-    `as=clip` asks for. `needs`: the module without which it reads no clip. `spreads`: it takes a fixed number of a
-    clip's frames, repeated where there are fewer. `sees`: whether it looks at videos at all. `caveat`: what may go
-    wrong all the same.
+    `even`: it takes pairs of frames, from 2 up. `images`: it is given pictures unless a clip is asked for. `server`:
+    it sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is,
+    which `as=clip` asks for. `needs`: the module, with FFmpeg's libraries, without which it reads no clip. `spreads`:
+    it takes one number of frames of every clip, and fails or repeats where there are fewer. `sees`: whether it looks at
+    videos at all. `caveat`: what may go wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -109,7 +110,9 @@ ADAPTERS: Mapping[str, Adapter] = {
     "litellm_chat": _SENDS_IMAGES,
     "litellm_compatible": _SENDS_IMAGES,
     "llava_onevision1_5": Adapter({"max_num_frames": "{n}"}, even=True, caveat=_SHORT_FAILS),
-    "internvl_hf": Adapter({"num_frames": "{n}"}, others=("fps",), needs="torchcodec", caveat=_SHORT_FAILS),
+    "internvl_hf": Adapter(
+        {"num_frames": "{n}"}, others=("fps",), needs="torchcodec", spreads=True, caveat=_SHORT_FAILS
+    ),
     # Each takes 32 frames of a clip, or 16, or none at all, whatever it is told.
     "gemma3": _PICTURES,
     "gemma4": replace(_PICTURES, needs="torchcodec"),
@@ -143,6 +146,11 @@ LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
 `use_audio_in_video=False`."""
 
 
+NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
+
+ENCODES_AGAIN = frozenset({"gpt4v", "claude"})
+"""Adapters that open pictures and encode them for their server themselves, each question anew."""
+
 THINKERS = frozenset({"qwen3_5"})
 """Adapters whose model thinks unless it is told not to."""
 
@@ -166,19 +174,43 @@ def row(model: str) -> dict[str, str]:
 
 def drops(model: str | None, setting: str) -> bool:
     """Whether an adapter's code never names a setting of generation, so that its model never hears of it."""
-    found = find_spec("lmms_eval")
-    if found is None or not found.submodule_search_locations:
-        return False
-    models = Path(next(iter(found.submodule_search_locations))) / "models"
     names, code = [str(model)], ""
     for name in names:  # and what it is made of: a class of another adapter's
-        for path in (models / kind / f"{name}.py" for kind in ("chat", "simple")):
-            text = path.read_text(encoding="utf-8") if path.is_file() else ""
-            code += text
+        for path in kinds(name).values():
+            code += (text := path.read_text(encoding="utf-8"))
             based = re.findall(r"from lmms_eval\.models\.(?:chat|simple)\.(\w+) import", text)
             names += [base for base in based if base not in names]
     handed_on = re.search(r"\b(?:generate|chat|create|SamplingParams)\((?:[^()]|\([^()]*\))*\*\*\w*gen_kwargs", code)
     return bool(code) and setting not in code and handed_on is None
+
+
+def form_for(model: str, sampling: FrameSampling, row_kind: str) -> tuple[FrameSampling, bool]:
+    """Return the form in which frames are decoded for an adapter, or for `ask`, and whether clips are of pairs.
+
+    InputError where lmms-eval has no such adapter, as far as can be seen.
+    """
+    if model == "ask":
+        return sampling if sampling.form_given == "clip" else sampling.as_images(), False
+    adapter, known = ADAPTERS.get(model), kinds(model)
+    if adapter is None and not known:
+        raise InputError(f"--for {model}: lmms-eval has no such adapter; `ask` stands for reelbench ask")
+    as_it_is = adapter is not None and bool(adapter.video) and sampling.form_given == "clip"
+    shown = sampling if as_it_is else delivered(model, sampling, row_kind, chat="chat" in known)
+    return shown.decoded, shown.form == "clip" and pairs(model)
+
+
+def kinds(model: str | None) -> dict[str, Path]:
+    """Return lmms-eval's code of an adapter of this name for "chat" and for "simple" models, as far as there is any."""
+    found = find_spec("lmms_eval")
+    folders = [Path(place) / "models" for place in (found and found.submodule_search_locations) or ()]
+    files = {kind: folder / kind / f"{model}.py" for folder in folders for kind in ("chat", "simple")}
+    return {kind: file for kind, file in files.items() if file.is_file()}
+
+
+def check_times(sampling: FrameSampling, known: Collection[str]) -> None:
+    """Raise InputError where an adapter of these kinds can't be told a picture's time."""
+    if sampling.times == "text" and {*known} == {"simple"}:
+        raise InputError(f"frames {sampling}: {NO_TIMES}")
 
 
 def pairs(model: str | None) -> bool:
@@ -214,8 +246,8 @@ def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat
         return sampling
     by_default = adapter is None and model is not None and model not in SINGLE
     if adapter is not None:
-        unread = bool(adapter.needs) and find_spec(adapter.needs) is None
-        by_default = adapter.images or unread or (adapter.spreads and sampling.kind in {"fps", "all"})
+        varies = adapter.spreads and sampling.kind in {"fps", "all"}
+        by_default = adapter.images or varies or not _reads(adapter.needs)
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
     if by_default:
@@ -229,29 +261,46 @@ def sees(model: str | None) -> bool:
     return adapter is None or adapter.sees
 
 
+def _reads(module: str) -> bool:
+    """Whether the module that an adapter reads clips with, if it needs one, is here and found FFmpeg's libraries."""
+    if not module or find_spec(module) is None:
+        return not module
+    try:  # torchcodec before 0.16 can't be imported without these, later ones say so
+        return getattr(import_module(module), "ffmpeg_major_version", 0) is not None
+    except (ImportError, OSError, RuntimeError):
+        return False
+
+
 def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling) -> tuple[dict[str, str], list[str]]:
     """Return the arguments to add for an adapter to take each clip whole, and what the user should know.
 
     `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
     """
-    if not sampling.decodes or sampling.form == "images":
-        return {}, []
     adapter = ADAPTERS.get(model or "")
+    costs = [f"frames {sampling}: {model} encodes each picture anew: some 0.3 s of the processor for one of 720p"]
+    costs = costs if model in ENCODES_AGAIN and sampling.decodes else []
+    if not sampling.decodes or sampling.form == "images":
+        needs = adapter.needs if adapter is not None and sampling.kind == "native" else ""
+        return {}, costs if _reads(needs) else [f"{model} reads no video without {needs}: --frames shows it pictures"]
     heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
     heard = heard if model in LISTENERS and not sampling.keeps_sound else []
     if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
         why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
-        if adapter is not None and adapter.needs and not adapter.images:
+        if adapter is not None and not adapter.images and not _reads(adapter.needs):
             why = f"it reads no clip without {adapter.needs}"
         size = "" if sampling.size else f", size={PICTURE_SIZE}"
-        return {}, [f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip", *heard]
+        return {}, [
+            f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip",
+            *costs,
+            *heard,
+        ]
     if adapter is None:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
-    if adapter.needs and find_spec(adapter.needs) is None:
+    if not _reads(adapter.needs):
         raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
     if adapter.spreads and sampling.kind in {"fps", "all"}:
-        why = "takes one number of frames of every clip, repeated where it has fewer"
+        why = "takes one number of frames of every clip"
         raise InputError(f"frames {sampling.in_full}: {model} {why}; give uniform:N, or leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):

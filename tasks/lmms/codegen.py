@@ -1,6 +1,6 @@
 """A benchmark's tasks as lmms-eval is told of them: configurations made from its spec.
 
-A package has them as files: `lmms.py`, a YAML for each task, and one that all of these include.
+A package has them as files: `lmms.py` and a YAML for each task.
 
     python -m reelbench.tasks.lmms.codegen PACKAGE
 
@@ -43,46 +43,32 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
 
 
-def _shared(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return the keys that a benchmark's tasks share; without `task:`, so lmms-eval takes it for no task."""
+def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
+    """Return a task's configuration, whole: what it included, lmms-eval would look for in the current folder first."""
+    hidden = spec.splits[upstream_split(spec, task.split)].hidden_answers
+    prompt = {"lmms_eval_specific_kwargs": {"default": {"prompt": task.prompt}}} if task.prompt is not None else {}
+    # lmms-eval's own `until` would cut the answer at its first blank line.
+    greedy = {"max_new_tokens": task.max_new_tokens, "temperature": 0, "do_sample": False, "until": []}
+    how = {"aggregation": Function(f"{spec.package}.lmms.aggregate"), "higher_is_better": True}
     return {
+        "task": task.name,
+        **({"tag": list(task.tags)} if task.tags else {}),
+        "dataset_path": Function(f"{spec.package}.lmms.{name_of_rows(task)}"),
         "dataset_kwargs": {"load_from_disk": True},
+        "test_split": task.split,
         "output_type": "generate_until",
         **{name: Function(f"{spec.package}.lmms.{name}") for name in FUNCTIONS if name != "aggregate"},
-        **_generation(spec.tasks[0]),
+        **prompt,
+        "generation_kwargs": greedy,
         "filter_list": [
             {"name": "none", "filter": [{"function": Function("reelbench.tasks.lmms.candidates.AllAnswers")}]}
         ],
         "cluster_key": "video",
-        **_metrics(spec, [metric.name for metric in spec.metrics]),
+        "metric_list": [
+            {"metric": name, **how} for name in ([SUBMISSION] if hidden else [metric.name for metric in spec.metrics])
+        ],
         "metadata": {"version": spec.version},
     }
-
-
-def _own(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
-    """Return a task's own keys; each replaces the shared one."""
-    config: dict[str, Any] = {"task": task.name}
-    if task.tags:
-        config["tag"] = list(task.tags)
-    config |= {"dataset_path": Function(f"{spec.package}.lmms.{name_of_rows(task)}"), "test_split": task.split}
-    if task.prompt is not None:
-        config["lmms_eval_specific_kwargs"] = {"default": {"prompt": task.prompt}}
-    if task.max_new_tokens != spec.tasks[0].max_new_tokens:
-        config |= _generation(task)
-    if spec.splits[upstream_split(spec, task.split)].hidden_answers:
-        config |= _metrics(spec, [SUBMISSION])
-    return config
-
-
-def _generation(task: TaskSpec) -> dict[str, Any]:
-    # lmms-eval's own `until` would cut the answer at its first blank line.
-    greedy = {"max_new_tokens": task.max_new_tokens, "temperature": 0, "do_sample": False, "until": []}
-    return {"generation_kwargs": greedy}
-
-
-def _metrics(spec: BenchmarkSpec, names: list[str]) -> dict[str, Any]:
-    how = {"aggregation": Function(f"{spec.package}.lmms.aggregate"), "higher_is_better": True}
-    return {"metric_list": [{"metric": name, **how} for name in names]}
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -90,21 +76,12 @@ def _metrics(spec: BenchmarkSpec, names: list[str]) -> dict[str, Any]:
 
 def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the files' texts by name."""
-    included = {"include": shared_name(spec)}
-    tasks = {f"{task.name}.yaml": _yaml({**included, **_own(spec, task)}) for task in spec.tasks}
+    tasks = {f"{task.name}.yaml": _yaml(_config(spec, task)) for task in spec.tasks}
     parent, _, name = spec.package.rpartition(".")
     benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
     imports = "\n".join(sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"]))
     module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(benchmark.SPEC)\n\n'
-    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", shared_name(spec): _yaml(_shared(spec)), **tasks}
-
-
-def shared_name(spec: BenchmarkSpec) -> str:
-    """Return the name of the file that all YAML files of a benchmark include.
-
-    It has the benchmark's name because lmms-eval looks for it in the current folder first.
-    """
-    return f"_{spec.id}.yaml"
+    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", **tasks}
 
 
 def _yaml(config: dict[str, Any]) -> str:
@@ -159,7 +136,7 @@ def config(name: str) -> dict[str, Any] | None:
             return {key: resolved(part) for key, part in value.items()}
         return [resolved(part) for part in value] if isinstance(value, list) else value
 
-    return resolved({**_shared(spec), **_own(spec, task)})
+    return resolved(_config(spec, task))
 
 
 if __name__ == "__main__":

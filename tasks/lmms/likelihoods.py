@@ -41,7 +41,21 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
         if reads_once.get(model) is False:
             return SentenceLogprobs(tokens, _whole(model, inputs, tokens))
         try:
-            shared = _shared(model, inputs, tokens)
+            # Read the prompt once, and each continuation after a copy of its cache.
+            prompt = model(**inputs, use_cache=True, **_last(model, 1))
+            mask = inputs.get("attention_mask")
+            # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of what is new.
+            masked = {} if mask is None or bool(mask.all()) else {"attention_mask": mask}
+            shared = []
+            for ids in tokens:
+                longer = _longer({"input_ids": inputs["input_ids"], **masked}, ids)
+                out = model(
+                    **longer | {"input_ids": inputs["input_ids"].new_tensor([ids])},
+                    past_key_values=copy.deepcopy(prompt.past_key_values),
+                    use_cache=True,
+                )
+                logits = torch.cat([prompt.logits[:, -1:], out.logits[:, -len(ids) : -1]], dim=1)
+                shared.append(_of(logits[0], ids))
         except Exception as error:  # noqa: BLE001 - whatever a model makes of its cache, there is a way without
             shared = None
             log.debug("%s can't go on from a prompt's cache: %s", type(model).__name__, error)
@@ -59,12 +73,10 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
 
 def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a prompt's inputs without pads at its end: a forward counts them as positions, `generate` doesn't."""
-    mask, length = inputs.get("attention_mask"), inputs["input_ids"].shape[1]
+    mask = inputs.get("attention_mask")
     if mask is None or mask.shape != inputs["input_ids"].shape:
         return inputs
     seen = int(mask[0].nonzero().max()) + 1
-    if seen == length:
-        return inputs
     return {name: part[:, :seen] if _of_tokens(part, inputs["input_ids"]) else part for name, part in inputs.items()}
 
 
@@ -82,27 +94,6 @@ def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]
     return logprobs
 
 
-def _shared(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
-    """Read the prompt once, and each continuation after a copy of its cache."""
-    import torch
-
-    prompt = model(**inputs, use_cache=True, **_last(model, 1))
-    mask = inputs.get("attention_mask")
-    # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of what is new.
-    masked = {} if mask is None or bool(mask.all()) else {"attention_mask": mask}
-    logprobs = []
-    for ids in tokens:
-        longer = _longer({"input_ids": inputs["input_ids"], **masked}, ids)
-        out = model(
-            **longer | {"input_ids": _row(inputs["input_ids"], ids)},
-            past_key_values=copy.deepcopy(prompt.past_key_values),
-            use_cache=True,
-        )
-        logits = torch.cat([prompt.logits[:, -1:], out.logits[:, -len(ids) : -1]], dim=1)
-        logprobs.append(_of(logits[0], ids))
-    return logprobs
-
-
 def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     """Return a prompt's inputs with a continuation: all that has a value for each token gets more of them."""
     import torch
@@ -117,13 +108,7 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
         else:
             more = torch.full((1, len(ids)), int(name == "attention_mask"), dtype=part.dtype, device=part.device)
         longer[name] = torch.cat([part, more], dim=1)
-    return longer | {"input_ids": torch.cat([prompt, _row(prompt, ids)], dim=1)}
-
-
-def _row(like: Any, ids: Sequence[int]) -> Any:  # noqa: ANN401 - tensors
-    import torch
-
-    return torch.tensor([list(ids)], dtype=like.dtype, device=like.device)
+    return longer | {"input_ids": torch.cat([prompt, prompt.new_tensor([ids])], dim=1)}
 
 
 def _last(model: Any, logits: int) -> dict[str, int]:  # noqa: ANN401

@@ -97,12 +97,8 @@ class _GenerateCall(_Intercepted):
             )
             raise ReelbenchError(self.problem)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
-        settings = import_module("transformers").GenerationConfig().to_dict().keys() | {
-            "inputs",
-            "generation_config",
-            "stopping_criteria",
-            "streamer",
-        }
+        settings = import_module("transformers").GenerationConfig().to_dict()
+        settings = {*settings, "inputs", "generation_config", "stopping_criteria", "streamer"}
         inputs = {name: part for name, part in kwargs.items() if name not in settings and part is not None}
         try:
             self.result = of_model(self._asked.model, {**inputs, "input_ids": prompt}, tokens)

@@ -4,10 +4,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 from reelbench.llm.ask_options import THINKING_TOKENS
 from reelbench.registry import containment, decoding, discovery, settings
@@ -15,16 +21,19 @@ from reelbench.registry.benchmark_file import NAME
 from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, installing
+from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.presets import SAMPLING
+from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
 from reelbench.tasks.score_runs import check_scored, score_logged, scores_folder
+from reelbench.tasks.submissions import Questions
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 
@@ -50,10 +59,11 @@ def run_and_score(
     environ: Mapping[str, str] | None = None,
     stdout: int | None = None,
     start: Start | None = None,
+    questions: Mapping[str, Questions] = MappingProxyType({}),
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
-    For the arguments see `run`.
+    For the arguments see `run`; `questions` are those that `check_data` found.
 
     Raises:
         InputError: A task is one that is not scored.
@@ -62,7 +72,7 @@ def run_and_score(
     for name in wanted_tasks(arguments):
         check_scored(name)
     return [
-        score_logged(logged, scores_folder(logged), options)
+        score_logged(logged, scores_folder(logged), options, questions.get(logged.task))
         for logged in run(arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start)
     ]
 
@@ -94,21 +104,62 @@ def run(
         ReelbenchError: lmms-eval failed, or left no result at all.
     """
     environ = dict(environ or {})
+    arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        arguments = with_frames(arguments, sampling, note)
         environ[settings.FRAMES.name] = sampling.in_full
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
-    return [logged for logged in logged_tasks(output) if logged.results in written]
+    return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> None:
+def followed(part: Bar | None, start: Start) -> Start:
+    """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
+    if part is None:
+        return start
+
+    def told(arguments: list[str], environ: dict[str, str], kept_open: Sequence[int], stdout: int | None) -> None:
+        with _following(part, environ):
+            start(arguments, environ, kept_open, stdout)
+
+    return told
+
+
+@contextmanager
+def _following(part: Bar, environ: dict[str, str]) -> Generator[None]:
+    """Tell `part` of the questions that the processes have begun, and what they say of themselves."""
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
+        environ[settings.PROGRESS.name] = folder
+
+        def follow() -> None:
+            known, show, over = 0, no_show, False
+            with ExitStack() as parts:
+                while not over:
+                    over = ended.wait(1.0)
+                    told = [read_json(file) for file in Path(folder).glob("*.json")]  # one of each process
+                    if (of := sum(one["of"] for one in told)) != known:
+                        known, show = of, parts.enter_context(part("lmms-eval", of))
+                    show(sum(one["done"] for one in told), told[0]["line"] if told else "")
+
+        following = threading.Thread(target=follow, daemon=True)
+        following.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            following.join()
+
+
+def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> dict[str, Questions]:
     """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
 
     A task that lacks them is left out by lmms-eval; that is no error as long as another one is left.
+
+    Returns:
+        The questions of each task whose rows are here.
 
     Raises:
         DataUnavailableError: None of the tasks has both.
@@ -116,20 +167,22 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
     ours = wanted_tasks(arguments)
     videos = videos and (sampling is None or sampling.kind != "none")
     lacking: dict[str, str] = {}
+    questions: dict[str, Questions] = {}
     for name in sorted(ours):
         try:
             located = locate(name)
         except DataUnavailableError as error:
             lacking[name] = str(error)
             continue
+        questions[name] = Questions(located.spec, located.split, located.task, located=located)
         library = Library(located.spec, located.split)
-        rows = located.read() if videos and not is_mini(located.split) else []
+        rows = located.rows if videos and not is_mini(located.split) else []
         if rows and not any(library.find(row) for row in rows):
             where = where_looked(located.spec, library.missing(rows[:1]))
             lacking[name] = f"none of its videos is here {where}"
     others = any(name and discovery.find_task(name) is None and not _tagged(name) for name in _tasks(arguments))
     if not ours or len(lacking) < len(ours) or others:
-        return
+        return questions
     raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
 
 
@@ -161,7 +214,9 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
     model_args = option_value(arguments, "--model_args") or ""
     given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
     given["batch_size"] = option_value(arguments, "--batch_size") or "1"
-    added, notes = adapters.matched(option_value(arguments, "--model"), given, sampling)
+    model = option_value(arguments, "--model")
+    adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
+    added, notes = adapters.matched(model, given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -251,7 +306,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     Raises:
         InputError: A `benchmark.yaml` is not as it must be.
     """
-    paths = {name: Path(name).expanduser() for name in _tasks(arguments) if name and not discovery.find_task(name)}
+    paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
         name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
     }
@@ -264,11 +319,57 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
         InputError: As `named_by_path`.
     """
     specs = named_by_path(arguments)
+    asked = [discovery.meant(name) if name and name not in specs else name for name in _tasks(arguments)]
+    if asked != _tasks(arguments):
+        arguments = replaced(arguments, "--tasks", ",".join(asked))
+    _check_names(arguments)
     if not specs:
-        return arguments, {}
+        return by_name(arguments), {}
     names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
     known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
-    return replaced(arguments, "--tasks", ",".join(names)), {settings.BENCHMARKS.name: os.pathsep.join(known)}
+    return by_name(replaced(arguments, "--tasks", ",".join(names))), {settings.BENCHMARKS.name: os.pathsep.join(known)}
+
+
+def by_name(arguments: list[str]) -> list[str]:
+    """Return the arguments with tasks of ours as no folder here is called: lmms-eval would run its YAML files' code."""
+    named = option_value(arguments, "--tasks") or ""
+    while os.path.isdir(named) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
+        named = f"{named},{_tasks(arguments)[0]}"
+        arguments = replaced(arguments, "--tasks", named)
+    return arguments
+
+
+def _check_names(arguments: list[str]) -> None:
+    """Raise InputError for a task or a model that neither we nor lmms-eval have: it would say so after a minute."""
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
+    spec = find_spec("lmms_eval")
+    if spec is None or not spec.submodule_search_locations:
+        return
+    theirs = Path(next(iter(spec.submodule_search_locations)))
+    model = option_value(arguments, "--model")
+    known = set(re.findall(r'"(\w+)"', (theirs / "models/__init__.py").read_text(encoding="utf-8")))
+    known |= {word for file in (theirs / "models").glob("*.py") for word in re.findall(r'"(\w+)"', file.read_text())}
+    if model and model not in {*known, "reelbench_baseline"}:
+        modules = [entry.module.partition(".")[0] for entry in entry_points(group="lmms_eval.models")]
+        if {*modules} <= {"reelbench"}:
+            raise InputError(f"--model {model}: lmms-eval has no such adapter{_close(model, known)}")
+    tags = {tag for spec in discovery.specs().values() for task in spec.tasks for tag in task.tags}
+    ours = {*tags, *(task.name for spec in discovery.specs().values() for task in spec.tasks)}
+    for name in _tasks(arguments):
+        if not re.fullmatch(r"\w[\w.-]*", name) or name in ours or name in discovery.specs() or Path(name).exists():
+            continue
+        if name == "list" or name.startswith("list_") or option_value(arguments, "--include_path"):
+            continue
+        word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])".encode())
+        if not any(word.search(file.read_bytes()) for file in (theirs / "tasks").rglob("*.y*ml")):
+            raise InputError(f"--tasks {name}: neither Reelbench nor lmms-eval has such a task{_close(name, ours)}")
+
+
+def _close(name: str, known: Collection[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else "; `reelbench list` shows ours"
 
 
 _REFUSED = {

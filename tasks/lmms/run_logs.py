@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -14,7 +16,6 @@ from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
-from reelbench.registry.data.loading import locate
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -25,23 +26,26 @@ from reelbench.registry.frames.stored import Sound
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
-from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
-from reelbench.tasks.submissions import cut_off, frames_given, frames_unlike
+from reelbench.tasks.submissions import Questions, Words, cut_off, frames_given, frames_unlike
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedTask:
-    """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file."""
+    """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file.
+
+    `own` is a run that this process itself has just had made, so that its scores are no stranger's.
+    """
 
     task: str
     results: Path
     samples: Path
+    own: bool = False
 
 
 def logged_tasks(run: Path) -> list[LoggedTask]:
@@ -90,6 +94,7 @@ class _Detail(BaseModel):
 class LoggedItems:
     """What a samples file holds: the items, the ids that came twice, and what the judge of the run said if it had one.
 
+    `columns` are the scores that the run gave each item, by id, where its scorer did not fail.
     `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
     `delivered` is the sampling as the adapter was shown it, where that isn't the one asked for.
     """
@@ -97,19 +102,22 @@ class LoggedItems:
     items: list[Item]
     duplicate: list[str]
     judged: Judged | None
+    columns: dict[str, dict[str, float]]
     heard: list[Sound | None] = field(default_factory=list)
     delivered: str | None = None
 
 
-def logged_items(path: Path) -> LoggedItems:
+def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) -> LoggedItems:
     """Read the items of lmms-eval's samples file, by their numbers; of an id that occurs twice the last one counts.
 
-    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
+    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric, and the
+    question's text; `words` are those of the rows, where these are here.
     """
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     heard: list[Sound | None] = []
     delivered: str | None = None
+    columns: dict[str, dict[str, float]] = {}
     judged: dict[str, Verdict] = {}
     judges: dict[str, JudgeRecord] = {}
 
@@ -127,9 +135,9 @@ def logged_items(path: Path) -> LoggedItems:
             # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
             reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
             ended = reason is None and cut_off(sample.prediction)
-            item = sample.item(logged.question, Reason.CUT_OFF if ended else reason)
             more = {"tokens": _tokens(line, sample)} | ({"flags": ()} if ended else {})
-            item = item.model_copy(update=more)
+            question, options = words.get(sample.id, (logged.question, ()))
+            item = sample.item(question, Reason.CUT_OFF if ended else reason, options, **more)
             record = {name: value for name, value in (logged.judge or {}).items() if name != "process"}
             judge = JudgeRecord.model_validate(record) if logged.judge else None
         except ValidationError as error:
@@ -137,6 +145,8 @@ def logged_items(path: Path) -> LoggedItems:
         if sample.id in items:
             duplicate.append(sample.id)
         items[sample.id] = item
+        if sample.reason != Reason.SCORER_FAILED:
+            columns[sample.id] = sample.scores
         if "audio" in detail:
             heard.append(logged.audio)
         delivered = logged.delivered or delivered
@@ -145,10 +155,12 @@ def logged_items(path: Path) -> LoggedItems:
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
             )
             process = str((logged.judge or {}).get("process"))
-            if process not in judges or _progress(judge) > _progress(judges[process]):
-                judges[process] = judge  # each counts on from the one before
+            # Each counts on from the one before. Replies first: a call is counted when it is made, so an early record
+            # can have all calls and not all replies.
+            known = judges.get(process, judge)
+            judges[process] = max(known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached))
     said = (judged, merged(list(judges.values()))) if judges else None
-    return LoggedItems(list(items.values()), duplicate, said, heard, delivered)
+    return LoggedItems(list(items.values()), duplicate, said, columns, heard, delivered)
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
@@ -178,14 +190,11 @@ def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
 
 def raw_replies(path: Path) -> dict[str, str]:
     """Return id -> all that the model wrote, from a samples file; lmms-eval's own cleaning may have shortened it."""
-    replies: dict[str, str] = {}
-    for _, line in read_jsonl(path):
-        detail = _detail_of(line)
-        if detail is None:
-            continue
-        if (reply := reply_of(line)) is not None:
-            replies[detail["sample"]["id"]] = reply
-    return replies
+    return {
+        detail["sample"]["id"]: reply
+        for _, line in read_jsonl(path)
+        if (detail := _detail_of(line)) is not None and (reply := reply_of(line)) is not None
+    }
 
 
 def reply_of(line: Mapping[str, Any]) -> str | None:
@@ -194,11 +203,6 @@ def reply_of(line: Mapping[str, Any]) -> str | None:
     while isinstance(reply, list) and reply:
         reply = reply[0]
     return reply if isinstance(reply, str) else None
-
-
-def _progress(record: JudgeRecord) -> tuple[int, int]:
-    # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
-    return sum(record.returned.values()), record.calls + record.cached
 
 
 def data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
@@ -210,7 +214,12 @@ def data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
         raise InputError(f"{logged.results}: configs, {logged.task}, dataset_path: {error}") from None
 
 
-def media_missing(data: DataName, answered: set[str], note: Callable[[str], None]) -> list[Item]:
+def media_missing(
+    data: DataName,
+    answered: set[str],
+    note: Callable[[str], None],
+    words: Mapping[str, Words] = MappingProxyType({}),
+) -> list[Item]:
     """Return an unscored item for each row that the run left out because its video was missing."""
     if data.media_missing == 0:
         return []
@@ -223,32 +232,22 @@ def media_missing(data: DataName, answered: set[str], note: Callable[[str], None
         )
         rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)]
     return [
-        Item(id=row["id"], video=row["video"], target={}, reason=Reason.MEDIA_MISSING)
+        Item(id=name, video=row["video"], target={}, reason=Reason.MEDIA_MISSING, question=question, options=options)
         for row in rows
-        if row["id"] not in answered
+        for name in [row["id"]]
+        if name not in answered
+        for question, options in [words.get(name, ("", ()))]
     ]
 
 
-def source_of(spec: BenchmarkSpec, data: DataName) -> tuple[SourceRecord, dict[str, Row]]:
-    """Return the source of the run's rows, in full where the same data is here, and these rows by id.
-
-    Where it is not, the source is as the run named it, and there are no rows.
-    """
-    try:
-        located = locate(data.task, fetch=False)
-        if located.source.fingerprint.startswith(data.fingerprint):
-            return located.source, {row["id"]: row for row in located.read()}
-    except ReelbenchError:
-        pass
-    location = f"{spec.id} rows of the run"
-    return SourceRecord(kind="samples", location=location, revision=None, fingerprint=data.fingerprint), {}
-
-
-def with_question(item: Item, rows: Mapping[str, Row]) -> Item:
-    """Return an item with what its row, where that is here, asks; the run logs no more than the question's text."""
-    row = rows.get(item.id)
-    asked = {"question": row["question"], "options": tuple(row.get("options", ()))} if row else None
-    return item.model_copy(update=asked)
+def questions_of(questions: Questions, data: DataName) -> Questions:
+    """Return a run's questions: those that are here where these are what it asked, else as it named their source."""
+    with suppress(ReelbenchError):
+        if questions.here.source.fingerprint.startswith(data.fingerprint):
+            return questions
+    place = f"{questions.spec.id} rows of the run"
+    source = SourceRecord(kind="samples", location=place, revision=None, fingerprint=data.fingerprint)
+    return replace(questions, stated=source)
 
 
 def model_of(document: Mapping[str, Any]) -> ModelRecord:

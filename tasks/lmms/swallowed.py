@@ -10,6 +10,7 @@ import ast
 import logging
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -78,7 +79,10 @@ def swallowing_lines(file: str) -> Mapping[int, Swallowing]:
                     continue
                 if call.func.attr in _LEVELS and "log" in ast.unparse(call.func.value):
                     for line in range(call.lineno, (call.end_lineno or call.lineno) + 1):
-                        found[line] = Swallowing(place, _tries_again(loop))
+                        tries_again = isinstance(loop, ast.While)  # over attempts, and not over questions
+                        if isinstance(loop, ast.For) and "len(" not in (over := ast.unparse(loop.iter)):
+                            tries_again = over.startswith(("range(", "enumerate(compression"))
+                        found[line] = Swallowing(place, tries_again)
         for child in ast.iter_child_nodes(node):
             visit(child, function, loop)
 
@@ -94,14 +98,6 @@ def raises(body: Sequence[ast.stmt]) -> bool:
         if isinstance(statement, ast.If) and statement.orelse and raises(statement.body) and raises(statement.orelse):
             return True
     return False
-
-
-def _tries_again(loop: ast.AST | None) -> bool:
-    """Whether a loop is over attempts, and not over questions."""
-    if isinstance(loop, ast.While):
-        return True
-    counted = isinstance(loop, ast.For) and ast.unparse(loop.iter).startswith(("range(", "enumerate(compression"))
-    return counted and "len(" not in ast.unparse(loop.iter)  # type: ignore[union-attr] - it is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +179,25 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
     with watch.watching():
         given = list(ask(adapter, list(requests)))
     if len(given) != len(requests):
-        log.warning(
-            "%s gave %d answers to %d questions, so nobody knows which is whose: each is asked by itself",
-            type(adapter).__name__,
-            len(given),
-            len(requests),
-        )
+        whose = "%s gave %d answers to %d questions, so nobody knows which is whose: each is asked by itself"
+        log.warning(whose, type(adapter).__name__, len(given), len(requests))
         return [_alone(adapter, request, ask) for request in requests]
     if watch.noticed:
-        _mend(adapter, requests, given, watch.noticed, ask)
+        # Put the mark in the place of each answer whose question failed; ask again where several were under way.
+        unknown, unsure = not all(one.rows for one in watch.noticed), set[arrivals.Key]()
+        sure: defaultdict[arrivals.Key, list[Noticed]] = defaultdict(list)
+        for one in watch.noticed:
+            if len(one.rows) == 1:
+                sure[one.rows[0]].append(one)
+            else:
+                unsure.update(one.rows)
+        for number, request in enumerate(requests):
+            empty = not text_of(given[number]).strip()
+            key = arrivals.key_of(row_of(adapter, request))
+            if key in unsure or (unknown and empty):
+                given[number] = _alone(adapter, request, ask)
+            elif key in sure and (failure := _failure(sure[key], empty=empty)):
+                given[number] = failed(failure)
     pairs = zip(requests, given, strict=True)
     return [_read(adapter, request, answer) for request, answer in pairs]
 
@@ -212,25 +218,6 @@ def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN40
         (part["max_new_tokens"] for part in arguments if isinstance(part, dict) and "max_new_tokens" in part), 0
     )
     return replace(answer, text="<think>") if used and limit and used >= int(limit) else answer
-
-
-def _mend(adapter: Any, requests: "Sequence[Instance]", given: list[Any], noticed: Sequence[Noticed], ask: Ask) -> None:  # noqa: ANN401
-    """Put the mark in the place of each answer whose question failed; ask again where several were under way."""
-    sure: dict[arrivals.Key, list[Noticed]] = {}
-    unsure: set[arrivals.Key] = set()
-    unknown = False
-    for one in noticed:
-        unknown |= not one.rows
-        if len(one.rows) == 1:
-            sure.setdefault(one.rows[0], []).append(one)
-        unsure |= set(one.rows) if len(one.rows) > 1 else set()
-    for number, request in enumerate(requests):
-        empty = not text_of(given[number]).strip()
-        key = arrivals.key_of(row_of(adapter, request))
-        if key in unsure or (unknown and empty):
-            given[number] = _alone(adapter, request, ask)
-        elif key in sure and (failure := _failure(sure[key], empty=empty)):
-            given[number] = failed(failure)
 
 
 def _failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.judge_run import LiveJudge
 from reelbench.registry import decoding, rows, settings
@@ -23,7 +23,6 @@ from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
-from reelbench.registry.frames.shown import Shown
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
@@ -42,6 +41,7 @@ from reelbench.tasks.submissions import (
     answered,
     cut_off,
     hides,
+    item_of,
     submission_advice,
     submission_suffix,
     write_submission,
@@ -97,7 +97,7 @@ class LmmsTask:
     def doc_to_text(self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
         """Return the prompt for a row, from the benchmark's prompt file or the one that the task's YAML names.
 
-        The row's frames are made ready on the way, where they are asked for; see `frames`.
+        It says so where the row's video is known to give no frames; nothing is decoded for it.
         """
         kwargs = lmms_eval_specific_kwargs or {}
         asked = self._asked(doc)
@@ -112,8 +112,8 @@ class LmmsTask:
     ) -> "list[str | Image]":
         """Return the row's video or frames, for simple models; nothing where nothing is to be or can be shown."""
         library = self._library(doc["split"])
-        if frames.sampling(lmms_eval_specific_kwargs).times == "text":
-            self._frames.refuse(library, doc, frames.NO_TIMES)
+        if (asked := frames.sampling(lmms_eval_specific_kwargs)).times == "text":
+            self._frames.refuse(library, doc, asked, adapters.NO_TIMES)
             return []
         shown = self._frames.shown(library, doc, lmms_eval_specific_kwargs)
         arrivals.hand_over(doc, len(shown.timestamps or ()))
@@ -144,14 +144,23 @@ class LmmsTask:
         """
         self._judge = LiveJudge(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
-        data.problem = self._lacking(data.task, dataset)
+        # Say which column the task's prompt needs and no row has: a file that was not joined.
+        task = self._task(data.task)
+        template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
+        needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
+        empty = sorted(field for field in needed if not any(dataset[field]))
+        if not empty:
+            data.problem = None
+        else:
+            of_split = self.spec.splits[upstream_split(self.spec, task.split)]
+            files = f"; put {' or '.join(of_split.joined)} beside the questions" if of_split.joined else ""
+            data.problem = f"its prompt needs {', '.join(empty)}, and no question has any{files}"
         split = dataset[0]["split"]
         library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
         sampling = None
         try:
             sampling = frames.sampling()
-            frames.check_times(sampling)
-            task = self._task(data.task)
+            adapters.check_times(sampling, {adapters.task_type} if adapters.running else ())
             if (named := settings.IDS.read(QuestionIds.read)) is not None:
                 named.check(dataset["id"], data.task)
                 dataset = _kept(dataset, named.ids)
@@ -184,26 +193,9 @@ class LmmsTask:
             data.problem = f"none of its {len(dataset)} videos is here {where}"
             return dataset.select([])
         write_text(note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]}))
-        log.warning(
-            "%s: %d of %d questions are left out because their video is not here or can't be read %s",
-            data.task,
-            len(missing),
-            len(dataset),
-            where,
-        )
+        left_out = "%s: %d of %d questions are left out because their video is not here or can't be read %s"
+        log.warning(left_out, data.task, len(missing), len(dataset), where)
         return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
-
-    def _lacking(self, name: str, dataset: "Dataset") -> str | None:
-        """Say which column the task's prompt needs and no row has: a file that was not joined."""
-        task = self._task(name)
-        template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
-        needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
-        empty = sorted(field for field in needed if not any(dataset[field]))
-        if not empty:
-            return None
-        split = self.spec.splits[upstream_split(self.spec, task.split)]
-        files = f"; put {' or '.join(split.joined)} beside the questions" if split.joined else ""
-        return f"its prompt needs {', '.join(empty)}, and no question has any{files}"
 
     def _task(self, name: str) -> TaskSpec:
         return next(task for task in self.spec.tasks if task.name == name)
@@ -234,20 +226,22 @@ class LmmsTask:
             reason = Reason.ANSWERS_HIDDEN
         if shown.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
-        return Item(
-            id=doc["id"],
-            video=doc["video"],
-            question=doc["question"],
-            target=rows.target(self.spec, doc),
-            facets=rows.facets(self.spec, doc),
-            prediction=given.prediction,
+        # Count the frames that arrived where others were handed over; None too where a model was shown none.
+        number, handed = arrivals.arrived(doc), len(shown.timestamps or ())
+        arrived = "unknown" if number is None else number if handed - number not in {0, shown.padding} else None
+        if not handed or shown.problem is not None:
+            arrived = None
+        return item_of(
+            self.spec,
+            doc,
+            given,
             parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
             flags=given.flags if reason not in {Reason.MEDIA_UNREADABLE, Reason.CUT_OFF} else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
             frame_times_told=list(shown.told) if shown.told is not None else None,
-            frames_arrived=_arrived(doc, shown),
+            frames_arrived=arrived,
             subtitles=shown.lines,
             candidates=[text for text in (answer, *others) if not aggregation.is_failure(text)] if others else None,
             option_scores=scores,
@@ -290,7 +284,16 @@ class LmmsTask:
                 self.spec.id,
                 settings.JUDGE.name,
             )
-        samples = [_from_detail(item) for item in items]
+        samples = [
+            Sample(
+                state="unscored" if item.get("reason") else "scored",
+                **{name: item.get(name) for name in ("id", "video", "prediction", "parsed", "reason")},
+                **{name: item.get(name, {}) for name in ("target", "scores", "facets")},
+            )
+            for item in items
+        ]
+        if isinstance(metric.aggregate, Corpus):
+            log.warning("%s: computing %s of %d answers, by Java", self.spec.id, name, len(samples))
         try:
             return aggregation.metric_value(self.spec, metric, samples)
         except ReelbenchError as error:
@@ -311,16 +314,6 @@ class LmmsTask:
         else:
             todo = submission_advice(items[0]["split"], path, "the owners' server")
             log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
-
-
-def _arrived(doc: Row, shown: Shown) -> int | Literal["unknown"] | None:
-    """Count the frames that arrived where others were handed over; None too where a model was shown none."""
-    if not shown.timestamps or shown.problem is not None:
-        return None
-    number = arrivals.arrived(doc)
-    if number is None:
-        return "unknown"
-    return None if len(shown.timestamps) - number in {0, shown.padding} else number
 
 
 def _kept(dataset: "Dataset", ids: Container[str]) -> "Dataset":
@@ -372,18 +365,3 @@ def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, An
         if value is not None:  # without a `score`, lmms-eval's standard errors leave the item out
             detail["score"] = value
     return detail
-
-
-def _from_detail(detail: Mapping[str, Any]) -> Sample:
-    """Return as much of a sample as its metric needs."""
-    return Sample(
-        id=detail["id"],
-        video=detail["video"],
-        prediction=detail.get("prediction"),
-        parsed=detail.get("parsed"),
-        target=detail.get("target", {}),
-        state="unscored" if detail.get("reason") else "scored",
-        reason=detail.get("reason"),
-        scores=detail.get("scores", {}),
-        facets=detail.get("facets", {}),
-    )

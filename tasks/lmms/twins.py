@@ -15,11 +15,10 @@ from reelbench.registry.files import read_jsonl
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import choice
 from reelbench.tasks.lmms.run_logs import reply_of
-from reelbench.tasks.submissions import answered, cut_off
+from reelbench.tasks.submissions import Questions, answered, cut_off, item_of
 
 _IDS = ("id", "key", "qid", "question_id")
 """Where tasks put a row's id, among a metric's details."""
@@ -65,17 +64,18 @@ class TwinItems:
         return told
 
 
-def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinItems:
+def twin_items(path: Path, questions: Questions) -> TwinItems:
     """Read the answers out of the samples of lmms-eval's own task.
 
     Args:
         path: The samples file.
-        spec: The benchmark of ours that has the task's rows.
-        known: Its rows, in their order.
+        questions: Those of ours that are the task's.
 
     Raises:
-        InputError: A line is about none of the rows, or has no answer.
+        InputError: A line is about none of their rows, or has no answer.
+        DataUnavailableError: The rows are not here.
     """
+    spec, known = questions.spec, questions.here.rows
     by_id = {row["id"]: row for row in known}
     items: dict[str, Item] = {}
     duplicate: list[str] = []
@@ -92,20 +92,9 @@ def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinIte
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
         if row["id"] in items:
             duplicate.append(row["id"])
-        options = tuple(row.get("options", ()))
-        given, ended = answered(spec, text, options, rows.timing(row)), cut_off(text)
-        items[row["id"]] = item = Item(
-            id=row["id"],
-            video=row["video"],
-            target=rows.target(spec, row),
-            facets=rows.facets(spec, row),
-            question=row["question"],
-            options=options,
-            prediction=given.prediction,
-            parsed=given.parsed,
-            flags=() if ended else given.flags,
-            reason=Reason.CUT_OFF if ended else given.reason,
-        )
+        given = answered(spec, text, row.get("options", ()), rows.timing(row))
+        cut_short: dict[str, Any] = {"flags": (), "reason": Reason.CUT_OFF} if cut_off(text) else {}
+        items[row["id"]] = item = item_of(spec, row, given, **cut_short)
         readings[row["id"]] = _readings(item, line)
     known_readings = {name: pair for name, pair in readings.items() if pair is not None}
     differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]

@@ -1,24 +1,33 @@
 """What an adapter of lmms-eval's is shown of a row's video: the frames asked for, made ready before it is asked.
 
-lmms-eval throws a whole run away when a task's function raises while a model is being asked, and its response cache
-knows a question by its prompt. So frames are decoded when the prompt is written, which is before any model runs, for
-the questions that `--limit` and the rank leave. A video that gives no frames makes its questions unscored
-(`media_unreadable`): the prompt then says so, and an answer to it is never taken for one to the video.
+lmms-eval throws a whole run away when a task's function raises while a model is being asked, so nothing here does. It
+writes all prompts before it asks the first question; frames are decoded after that, beside the asking, those asked for
+next first (`decoding_ahead`). A video that gives no frames makes its questions unscored (`media_unreadable`): an
+answer to one is never taken for one to the video, nor kept by lmms-eval's response cache, which knows a question by its
+prompt.
 """
 
+import json
 import logging
+import os
+import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.files import write_text
+from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown, show
 from reelbench.registry.media.library import Library
 from reelbench.registry.reasons import Reason
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import VIDEOS, Row
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.arrivals import StoredPicture
 
@@ -26,15 +35,6 @@ log = logging.getLogger("reelbench")
 
 NOT_SHOWN = "(The video can't be shown.)"
 """Ends the prompt of a question whose video can't be shown."""
-
-
-NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
-
-
-def check_times(wanted: FrameSampling) -> None:
-    """Raise InputError where the adapter that runs can't be told a picture's time, before it is asked anything."""
-    if wanted.times == "text" and adapters.running is not None and adapters.task_type == "simple":
-        raise InputError(f"frames {wanted}: {NO_TIMES}")
 
 
 def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
@@ -71,12 +71,70 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
     return items
 
 
+_SAID = 600  # looks, a minute, after which the log says how far it is; then after two, four, ...
+
+Video = tuple[str, str, str]
+"""A benchmark, a split, and one of its videos."""
+
+_shown_by: dict[tuple[str, str], tuple["Frames", Library]] = {}
+_asking: "Asking | None" = None
+
+
+class Asking:
+    """How far a process has come with questions: those begun, the videos ready, and what it waits for."""
+
+    def __init__(self, questions: int, work: Mapping[Video, Callable[[], object]]) -> None:
+        self.ahead = Ahead(work)
+        self.begun: set[tuple[str, str, str]] = set()
+        self.ready: set[Video] = set()
+        self.waiting: set[int] = set()  # threads that wait for frames
+        self.waits = Waits()
+        self._questions, self._videos = questions, work.keys()
+        self._ended = threading.Event()
+
+    def __str__(self) -> str:
+        """Return the videos that are ready, and what was waited for."""
+        videos = f"{len(self.ready & self._videos)} of {len(self._videos)} videos ready" if self._videos else ""
+        return ", ".join(filter(None, (videos, str(self.waits))))
+
+    def look(self) -> None:
+        """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
+        folder, number, said = settings.PROGRESS.get(), 0, _SAID
+        while not self._ended.wait(PAUSE_S):
+            number += 1
+            self.waits.saw("frames" if self.waiting else "the model")
+            if number % 10 == 0:
+                self._write(folder)
+            if number == said:
+                log.warning("%d of %d questions begun, %s", len(self.begun), self._questions, self)
+                said *= 2
+        self._write(folder)
+
+    def _write(self, folder: str) -> None:
+        if folder:
+            told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
+            with suppress(OSError):  # whoever wanted to know has ended
+                write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
+
+    def __enter__(self) -> Self:
+        self._looking = threading.Thread(target=self.look, name="reelbench-waits", daemon=True)
+        self._looking.start()
+        self.ahead.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.ahead.__exit__(*error)
+        self._ended.set()
+        self._looking.join()
+
+
 class Frames:
     """What the rows of one benchmark are shown as; each row's frames are looked up once for a sampling."""
 
     def __init__(self) -> None:
         self._asked: defaultdict[str, set[FrameSampling]] = defaultdict(set)
         self._shown_rows: dict[tuple[str, str], dict[tuple[FrameSampling, bool], Shown]] = defaultdict(dict)
+        self._locks: dict[str, threading.Lock] = {}
 
     def forget(self, split: str) -> None:
         """Start anew: the split's task is being loaded."""
@@ -85,7 +143,7 @@ class Frames:
             del self._shown_rows[key]
 
     def prepared(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
-        """Have a row's frames ready and return them; None where there is nothing to make ready.
+        """Return the facts of a row's video before its frames are there; None where there is nothing to show.
 
         InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec ends the run there.
         """
@@ -93,16 +151,42 @@ class Frames:
         self._asked[row["split"]].add(wanted)
         if wanted.kind == "none" or not adapters.sees(adapters.running):
             return self._resolved(library, row, wanted) if wanted.kind == "none" and wanted.subs == "file" else None
-        ready = wanted.decodes or library.in_pictures or wanted.subs == "file"
-        return self._resolved(library, row, wanted) if ready else None
+        if (known := self._known(library, row, wanted)[0]) is not None:
+            return known
+        if not (wanted.decodes or library.in_pictures):
+            return self._resolved(library, row, wanted) if wanted.subs == "file" else None
+        _shown_by[library.spec.id, row["split"]] = self, library
+        try:
+            return Shown(subtitles=tuple(library.cues(row, wanted) or ()))
+        except ReelbenchError:
+            return self._resolved(library, row, wanted)
 
     def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
-        shown = self._resolved(library, row, sampling(kwargs))
-        if shown.problem is None and not shown.still_there():  # hours may lie between the prompts and the model
-            self._shown_rows[row["split"], row["id"]].clear()
+        asking = _asking
+        if asking is not None:
+            asking.ahead.reached((library.spec.id, row["split"], row["video"]))
+            asking.begun.add((library.spec.id, row["split"], row["id"]))
+            asking.waiting.add(threading.get_ident())
+        try:
             shown = self._resolved(library, row, sampling(kwargs))
+            if shown.problem is None and not shown.still_there():  # hours may lie between two that ask for it
+                self._shown_rows[row["split"], row["id"]].clear()
+                shown = self._resolved(library, row, sampling(kwargs))
+        finally:
+            if asking is not None:
+                asking.waiting.discard(threading.get_ident())
         return shown
+
+    def make_ready(self, library: Library, row: Row) -> None:
+        """Make a row's frames ready, where it is known which are asked for."""
+        if len(wanted := self._asked[row["split"]]) == 1:
+            self._resolved(library, row, *wanted)
+
+    def problem(self, row: Row) -> str | None:
+        """Return why a row can't be shown, as far as anybody tried."""
+        known = self._shown_rows[row["split"], row["id"]].values()
+        return next((shown.problem for shown in known if shown.problem), None)
 
     def delivered(self, library: Library) -> str | None:
         """Return the sampling as an adapter was shown it, where it isn't the one asked for; None too where unknown."""
@@ -110,16 +194,16 @@ class Frames:
         if len(asked) != 1:
             return None
         (only,) = asked
-        shown = adapters.delivered(adapters.running, only, library.spec.row_kind)
+        shown = self._form(library, only)
         as_ever = adapters.sends(adapters.running) and shown.times == only.times
         return None if as_ever or shown == only else str(shown)
 
-    def refuse(self, library: Library, row: Row, why: str) -> None:
+    def refuse(self, library: Library, row: Row, asked: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
-        known = self._shown_rows[row["split"], row["id"]]
-        if not any(shown.problem for shown in known.values()):
+        known, wanted, even = self._known(library, row, asked)
+        if known is None or known.problem is None:
             log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
-        self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
+        self._shown_rows[row["split"], row["id"]][wanted, even] = Shown(problem=why)
 
     def recorded(self, library: Library, row: Row) -> Shown:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
@@ -128,21 +212,65 @@ class Frames:
             (only,) = wanted
             if only.kind == "none" or only.decodes or only.subs == "file":
                 return self._resolved(library, row, only)
-        known = self._shown_rows[row["split"], row["id"]].values()
-        return Shown(problem=next((shown.problem for shown in known if shown.problem), None))
+        return Shown(problem=self.problem(row))
 
-    def _resolved(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:
-        wanted = adapters.delivered(adapters.running, wanted, library.spec.row_kind)
+    @staticmethod
+    def _form(library: Library, wanted: FrameSampling) -> FrameSampling:
+        """Return a sampling in the form that the adapter takes; several videos are pictures."""
+        shown = adapters.delivered(adapters.running, wanted, library.spec.row_kind)
+        return shown.as_images() if shown.decodes and VIDEOS in library.spec.columns else shown
+
+    def _known(self, library: Library, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
+        """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
+        wanted = self._form(library, wanted)
         # Images are taken one by one: only a clip is read in pairs.
         even = wanted.form == "clip" and adapters.pairs(adapters.running)
-        known = self._shown_rows[row["split"], row["id"]]
-        if (wanted, even) not in known:
-            try:
-                known[wanted, even] = show(library, row, wanted, even=even)
-            except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
-                why = (
-                    str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
-                )
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
-                known[wanted, even] = Shown(problem=why)
-        return known[wanted, even]
+        return self._shown_rows[row["split"], row["id"]].get((wanted, even)), wanted, even
+
+    def _resolved(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:
+        with self._locks.setdefault(row["video"], threading.Lock()):  # decoded once, whoever comes first
+            known, wanted, even = self._known(library, row, wanted)
+            if known is None:
+                try:
+                    known = show(library, row, wanted, even=even)
+                except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
+                    ours = isinstance(error, ReelbenchError)
+                    why = str(error) if ours else f"{type(error).__name__}: {first_line(error)}"
+                    log.warning(
+                        "%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why
+                    )
+                    known = Shown(problem=why)
+                self._shown_rows[row["split"], row["id"]][wanted, even] = known
+            if _asking is not None:
+                _asking.ready.add((library.spec.id, row["split"], row["video"]))
+            return known
+
+
+@contextmanager
+def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[None]:
+    """Decode the videos of questions, in their order, while the block asks them; say at its end what it waited for."""
+    global _asking
+    work: dict[Video, Callable[[], object]] = {}
+    number = 0
+    for spec, row in questions:
+        number += 1
+        shown_by, library = _shown_by.get((spec.id, row["split"]), (None, None))
+        if shown_by is not None and library is not None:
+            video = spec.id, row["split"], row["video"]
+            work.setdefault(video, partial(shown_by.make_ready, library, row))
+    if not number:
+        yield
+        return
+    with Asking(number, work) as _asking:
+        try:
+            yield
+        finally:
+            told, _asking = _asking, None
+            if told.waits.worth_saying():
+                log.warning("%d questions asked, %s", number, told)
+
+
+def problem(spec: BenchmarkSpec, row: Row) -> str | None:
+    """Return why a row of a benchmark can't be shown, as far as anybody tried."""
+    shown_by, _ = _shown_by.get((spec.id, row["split"]), (None, None))
+    return shown_by.problem(row) if shown_by is not None else None

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Self, TextIO
 
@@ -106,12 +107,10 @@ class Worker:
             self._requests, self._replies = os.fdopen(ours, "w"), os.fdopen(replies)
         assert self._requests is not None and self._replies is not None  # noqa: S101, PT018 - just started
         answer = ""
-        try:
+        with suppress(BrokenPipeError):
             self._requests.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
             self._requests.flush()
             answer = self._replies.readline()
-        except BrokenPipeError:
-            pass
         if not answer:
             raise process.failed(self._end())
         reply = json.loads(answer)
@@ -128,10 +127,8 @@ class Worker:
         """Close the pipes, wait for the process, and return its exit status."""
         for pipe in (self._requests, self._replies):
             if pipe is not None:
-                try:
+                with suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    continue
         status = self._process.wait() if self._process is not None else 0
         self._process = self._requests = self._replies = None
         return status

@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.media.library import SUFFIXES
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, text_of
 
 EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
 
@@ -29,7 +29,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         yield {
             "id": entry["id"],
             "video": entry["video"],
-            "question": text(entry, "question", where),
+            "question": text_of(entry, "question", where, EXPECTED),
             "language": "en",
             "answer": reference(entry, where),
             "classification": labels(entry),
@@ -39,11 +39,15 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question of a file in any of the three shapes, with `id` and `video` set.
+    """Yield `entries_of` a file."""
+    return entries_of(path, read_json_or_jsonl(path))
+
+
+def entries_of(path: Path, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
+    """Yield (where, entry) for every question of a file's document in any of the three shapes, with `id` and `video`.
 
     `named` says whether the id is the file's own, or made of the video and the question's place.
     """
-    document = read_json_or_jsonl(path)
     if not isinstance(document, list | dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object or a list of questions")
     listed = document if isinstance(document, list) else ()
@@ -74,14 +78,6 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
 
 
-def text(entry: dict[str, Any], field: str, where: str) -> str:
-    """Return a text field; InputError says what was expected and what is there."""
-    value = entry.get(field)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where} has no {field!r}; expected {EXPECTED}; found {', '.join(sorted(entry))}")
-    return value
-
-
 def reference(entry: dict[str, Any], where: str) -> str:
     """Return the reference answer: the last turn of `enhanced_answer` where there is one, else `answer`.
 
@@ -89,7 +85,7 @@ def reference(entry: dict[str, Any], where: str) -> str:
     """
     turns = entry.get("enhanced_answer")
     if not turns:
-        return text(entry, "answer", where)
+        return text_of(entry, "answer", where, EXPECTED)
     last = turns[-1] if isinstance(turns, list) else None
     if not isinstance(last, dict) or not isinstance(last.get("content"), str):
         raise InputError(f"{where}: enhanced_answer is not a list of turns that end in one with 'content'")

@@ -10,8 +10,8 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_entries
-from reelbench.registry.rows import Row
-from reelbench.registry.values import described, is_number
+from reelbench.registry.rows import Row, questions_of
+from reelbench.registry.values import is_number
 
 HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
 GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
@@ -61,33 +61,14 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question, an entry that is in several files merged by `qid`."""
-    if len(paths) == 1:
-        yield from _entries_of(paths[0])
-        return
-    merged: dict[str, dict[str, Any]] = {}
-    places: dict[str, str] = {}
+    what = f"a ReXTime question; expected {', '.join(HUB_FIELDS)} or {', '.join(GROUND_TRUTH_FIELDS)}"
+    merged: dict[str, tuple[str, dict[str, Any]]] = {}
     for path in paths:
-        for where, entry in _entries_of(path):
-            places.setdefault(entry["qid"], where)
-            merged[entry["qid"]] = entry | merged.get(entry["qid"], {})
-    for qid, entry in merged.items():
-        yield places[qid], entry
-
-
-def _entries_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    seen: set[str] = set()
-    for number, entry in enumerate(read_entries(path), start=1):
-        where = f"{path}: entry {number}"
-        if not isinstance(entry, dict) or "qid" not in entry or entry.get("vid") is None:
-            raise InputError(
-                f"{where} is not a ReXTime question; expected {', '.join(HUB_FIELDS)} or "
-                f"{', '.join(GROUND_TRUTH_FIELDS)}; found {described(entry)}"
-            )
-        qid = str(entry["qid"])
-        if qid in seen:
-            raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
-        seen.add(qid)
-        yield where, {key: value for key, value in entry.items() if value is not None} | {"qid": qid}
+        listed = questions_of(str(path), read_entries(path), "qid", what, lambda entry: entry.get("vid") is not None)
+        for where, entry in listed:
+            place, known = merged.get(entry["qid"], (where, {}))
+            merged[entry["qid"]] = place, {name: value for name, value in entry.items() if value is not None} | known
+    yield from merged.values()
 
 
 def question(entry: dict[str, Any], where: str) -> str:

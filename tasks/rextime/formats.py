@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample, shared_labels
-from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number
 from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
@@ -27,14 +25,6 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
         isinstance(entry, dict) and "qid" in entry and bool({"pred_relevant_windows", "ans"} & entry.keys())
         for entry in entries
     )
-
-
-def read(spec: BenchmarkSpec, inputs: submissions.Inputs) -> submissions.PredictionSet:
-    """Read a submission and hold it against its references."""
-    predictions = read_predictions(inputs.predictions)
-    references, source, split = submissions.references_of(spec, inputs, read_references, hidden=True)
-    joined = submissions.join(predictions, references, source, path=inputs.predictions, split=split)
-    return joined.with_hidden_answers() if inputs.references is None and submissions.hides(spec, split) else joined
 
 
 def read_references(path: Path) -> list[submissions.Reference]:
@@ -61,14 +51,11 @@ def read_references(path: Path) -> list[submissions.Reference]:
     return references
 
 
-def read_predictions(path: Path) -> dict[str, submissions.Prediction]:
+def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by qid; InputError where one occurs twice."""
+    del questions
     keys = {"pred_relevant_windows": "span", "ans": "answer"}
-    entries = list(
-        submissions.listed(
-            path, read_json_or_jsonl(path), "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()
-        )
-    )
+    entries = list(submissions.listed(path, document, "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()))
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
     offers = {key: name for key, name in keys.items() if any(key in entry for _, _, entry in entries)}
     predictions: dict[str, submissions.Prediction] = {}

@@ -50,7 +50,7 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         assert len(server.calls) == 12
         done = ask(server, "--quiet")
         again, _ = result(tmp_path)
-        assert (done.returncode, len(server.calls)) == (0, 12 + 1)  # one kept question is asked once more
+        assert (done.returncode, len(server.calls)) == (0, 12 + 8)  # of those kept eight are asked once more
         assert (done.stdout, done.stderr) == ("", "")
         assert again["metrics"] == first["metrics"]
     for outcome in ("added", "same"):
@@ -79,7 +79,7 @@ def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
         assert result(tmp_path, names[1])[0]["counts"]["unscored"] == {"model_failed": 2}
         assert "2 questions are not answered (2 budget); rerun the command to continue" in done.stderr
         done = ask(server, "--limit", 4, names=names)
-        assert (done.returncode, len(server.calls)) == (0, 8 + 1)  # of the first, which was whole, once more
+        assert (done.returncode, len(server.calls)) == (0, 8 + 2)  # those kept that can be read, once more
     whole, samples = result(tmp_path, names[1])
     assert (whole["counts"]["items"], whole["counts"]["scored"], whole["settings"]["limit"]) == (4, 4, 4)
     assert [sample["prediction"] for sample in samples] == ["(A)"] * 4

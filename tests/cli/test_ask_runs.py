@@ -1,6 +1,7 @@
 """Several runs of one model: each its own answers, kept apart and resumed; what they come to together."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -47,6 +48,8 @@ def test_each_run_has_answers_of_its_own_and_a_run_that_was_stopped_goes_on(ask,
         assert "budget" in stopped.stderr
         done = ask(server, "out", "--runs", 3, *WARM)
         assert (done.returncode, len(server.calls)) == (0, 36), done.stderr
+        said = re.findall(r"^m, run (\d): (\d+) asked, (\d+) kept", done.stdout, re.MULTILINE)
+        assert said == [("1", "0", "12"), ("2", "4", "8"), ("3", "12", "0")]
         again = ask(server, "again", "--runs", 3, *WARM, "--json")
         assert (again.returncode, len(server.calls)) == (0, 36)
         one = ask(server, "one", *WARM)  # the first of them

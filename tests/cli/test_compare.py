@@ -1,6 +1,7 @@
 """`reelbench compare` and `reelbench judge agree`, from results that `reelbench score` wrote."""
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -48,6 +49,35 @@ def judged(tmp_path, reelbench):
         return tmp_path / name
 
     return run
+
+
+def test_of_three_each_two_are_compared_and_a_table_goes_into_a_paper(judged, reelbench):
+    folders = [judged("judge", [2, 2, 0, 0, 1, 1], "--model", "three")]
+    folders += [under_another_name(folders[0], name) for name in ("four_%", "five")]
+    done = reelbench("compare", *folders)
+    assert done.returncode == 0, done.stderr
+    pairs = [line for line in done.stdout.splitlines() if line.startswith("curve")]
+    assert [line.split(": ")[1].split(";")[0] for line in pairs] == [
+        "a = three, b = four_%", "a = three, b = five", "a = four_%, b = five",
+    ]  # fmt: skip
+    assert "each p is of its pair alone" in done.stderr
+    again = shutil.copytree(folders[0], folders[0].with_name("again"))
+    assert f"a = three ({folders[0]}), b = three ({again});" in reelbench("compare", folders[0], again).stdout
+    assert "give two" in reelbench("compare", *folders, "--json").stderr
+    latex = reelbench("compare", *folders[:2], "--latex").stdout
+    assert r"\begin{tabular}{lrrrr" in latex
+    assert r"exact\_match & " in latex
+    assert latex.rstrip().endswith(r"\end{tabular}")
+
+
+def under_another_name(folder, model):
+    """The same result under another model's name."""
+    copy = folder.with_name(f"copy-{model.strip('%')}")
+    shutil.copytree(folder, copy)
+    result = json.loads((copy / "result.json").read_text("utf-8"))
+    result["model"]["id"] = model
+    (copy / "result.json").write_text(json.dumps(result), encoding="utf-8")
+    return copy
 
 
 def test_two_judges_side_by_side(judged, reelbench):

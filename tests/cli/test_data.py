@@ -77,6 +77,15 @@ def test_gated_data_says_what_form_to_fill_in(reelbench):
     assert "REELBENCH_DATA_DRAMAQA_COGME" in done.stderr
 
 
+def test_what_is_fetched_to_a_folder_lies_there(hub, tmp_path, reelbench):
+    _, env = hub
+    done = reelbench("data", "fetch", "moviecore", "--to", tmp_path / "big", env=env)
+    assert (done.returncode, f"export REELBENCH_HOME={tmp_path / 'big'}" in done.stderr) == (0, True)
+    assert "annotations: missing" in reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"}).stdout
+    there = {**env, "HF_HUB_OFFLINE": "1", "REELBENCH_HOME": str(tmp_path / "big")}
+    assert "annotations: missing" not in reelbench("data", "check", "moviecore", env=there).stdout
+
+
 @pytest.mark.parametrize("command", ["fetch", "check"])
 @pytest.mark.parametrize("named", [("rextime_mini",), ("rextime", "--split", "mini")])
 def test_what_comes_along_needs_no_fetching(command, named, reelbench):

@@ -84,9 +84,9 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
         ("label = 'x'\n", "reelbench.toml: label: no such command or family of options"),
         ("[frames]\nframez = 'none'\n", "[frames] framez: no such option; see `reelbench help frames`"),
         ("[llm]\nllm_url = 'x'\n", "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?"),
-        ("[score]\nquiet = 3\n", "reelbench.toml: score: invalid value for '--quiet'"),
+        ("[score]\njson = 3\n", "reelbench.toml: score: invalid value for '--json'"),
         ("[score\n", "not valid TOML"),
-        (f"limit = {'9' * 5000}\n", "not valid TOML"),
+        (f"limit = {'9' * 5000}\n", "characters of a line: 5,008, and at most 2,000 are taken"),
     ],
 )
 def test_what_is_wrong_is_one_line(score_there, text, said):
@@ -98,8 +98,8 @@ def test_what_is_wrong_is_one_line(score_there, text, said):
 
 def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench, tmp_path):
     (tmp_path / "reelbench.toml").write_text('[frames]\nframes = "uniform:4"\n', encoding="utf-8")
-    assert "[frames] frames" in reelbench("settings", cwd=tmp_path).stdout
-    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path).stdout)
+    assert "[frames] frames" in reelbench("doctor", "settings", cwd=tmp_path).stdout
+    listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path).stdout)
     assert listed["[frames] frames"] == {
         "set": True,
         "value": "uniform:4",
@@ -137,7 +137,7 @@ def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_pat
     """
     (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
     env = {"XDG_CONFIG_HOME": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
-    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path, env=env).stdout)
+    listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path, env=env).stdout)
     idle = {name: value["about"] for name, value in listed.items() if name.startswith("[") and not value["set"]}
     untrusted = f"from reelbench.toml, left alone: {UNTRUSTED}"
     assert idle == {
@@ -155,7 +155,7 @@ def test_this_folder_s_default_comes_before_the_user_s_in_settings_too(reelbench
     (tmp_path / "reelbench").mkdir()
     for folder, facet in ((tmp_path, "folder"), (tmp_path / "reelbench", "user")):
         (folder / "reelbench.toml").write_text(f'[score]\nby = "{facet}"\n', encoding="utf-8")
-    shown = reelbench("settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
+    shown = reelbench("doctor", "settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
     assert "= folder (from reelbench.toml)" in shown
     assert "left alone: reelbench.toml comes first" in shown
 
@@ -167,7 +167,19 @@ def test_an_option_is_named_as_it_is_typed(score_there):
 
 
 OUTSIDE = {
-    "score": ("status-file", "output", "references", "tags", "data", "run", "ids", "from", "predictions", "looked"),
+    "score": (
+        "status-file",
+        "output",
+        "references",
+        "tags",
+        "data",
+        "run",
+        "ids",
+        "from",
+        "predictions",
+        "looked",
+        "quiet",
+    ),
     "about": ("label", "model", "organisation", "about", "url"),
     "ask": ("candidates", "max-tokens", "preset", "cache-patience"),
     "run": ("processes", "sweep", "frames-sweep", "translations"),
@@ -190,18 +202,31 @@ def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for
     tables = {table: "".join(f"{name} = 'theirs'\n" for name in names) for table, names in OUTSIDE.items()}
     text = "".join(f"[{table}]\n{lines}" for table, lines in tables.items())
     (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
-    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path).stdout)
+    listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path).stdout)
     entries = {name: entry["set"] for name, entry in listed.items() if name.startswith("[")}
-    assert entries == {f"[{table}] {name}": False for table, names in OUTSIDE.items() for name in names}
+    now = {"shortcuts": "compare.shortcuts"}  # a table of a command's old name is that command's
+    assert entries == {f"[{now.get(table, table)}] {name}": False for table, names in OUTSIDE.items() for name in names}
+
+
+REFUSED = {"path", "who is asked", "the user's own"}
+FOLDERS = {
+    *("--alignment-from", "--by", "--causal-from", "--coverage", "--format", "--frames", "--gap", "--id-column"),
+    *("--json", "--keep", "--labels", "--languages", "--latex", "--least-coverage", "--least-events", "--limit"),
+    *("--long-event-drops", "--longest-event", "--means-from", "--most-windows", "--no-overlap", "--not-causal"),
+    *("--overlap", "--per", "--query-answers", "--similar-from", "--size", "--split", "--strict"),
+    *("--text-column", "--verified-from", "--whole-tolerance"),
+}
 
 
 def test_every_option_s_kind_is_listed_and_no_path_is_a_folder_s(reelbench):
-    kinds = json.loads(reelbench("settings", "--json").stdout)["options"]
+    kinds = json.loads(reelbench("doctor", "settings", "--json").stdout)["options"]
     assert kinds["ask"]["--frames"] == "frames"
     assert kinds["score"]["--id-column"] == "columns"
     assert kinds["leaderboard check"]["--markdown"] == "path"
     assert kinds["score"]["--judge-url"] == "who is asked"
     assert kinds["cards push"]["--with-data"] == "the user's own"
+    given = {option for options in kinds.values() for option, kind in options.items() if kind not in REFUSED}
+    assert given == FOLDERS  # whoever lets a stranger's folder set one more writes it down here
 
 
 def test_a_clone_s_file_overwrites_nothing(score_there, tmp_path):

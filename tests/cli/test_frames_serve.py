@@ -19,14 +19,20 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.media import served
 from tests.registry.frames import clips
 
-mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed (pip install 'reelbench[mcp]')")
-
 VIDEO = "v_square00001"  # of the questions mini1, mini2 and mini3 of rextime_mini: 10 s, 12 frames per second
+
+
+@pytest.fixture(autouse=True)
+def sdk():
+    """The SDK, which takes a second to import: for these tests alone."""
+    return pytest.importorskip("mcp", reason="the MCP SDK is not installed (pip install 'reelbench[mcp]')")
 
 
 @asynccontextmanager
 async def agent(*arguments):
     """Start the server as a process and connect the SDK's own client to it."""
+    import mcp
+
     command = str(Path(sys.executable).with_name("reelbench"))
     arguments = ["frames", "serve", *map(str, arguments)]
     started = mcp.StdioServerParameters(command=command, args=arguments, env=dict(os.environ))

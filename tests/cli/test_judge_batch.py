@@ -37,16 +37,18 @@ def test_a_batch_is_handed_over_once_and_collected_by_the_same_command(judged):
     with BatchServer() as server:
         unscored, said = judged(server, "--judge-batch")
         assert unscored == {"judge_pending": 11}
-        assert f"{CALLS} requests handed over; rerun the command to collect the replies" in said
+        who = f"the judge judge-2 is asked at {server.url[7:-3]}, with"
+        assert said.index(who) < said.index(f"{CALLS} requests handed over; rerun the command to collect the replies")
         unscored, said = judged(server, "--judge-batch")
         assert (unscored, len(server.batches)) == ({"judge_pending": 11}, 1)
-        assert "in_progress" in said
+        assert said.index(who) < said.index("in_progress")
         server.finish("completed")
         unscored, said = judged(server, "--judge-batch")
         assert unscored == {}
         assert f"completed, {CALLS} replies kept" in said
         before = len(server.requests)
-        assert judged(server)[0] == {}
+        unscored, said = judged(server)
+        assert (unscored, said.count(who)) == ({}, 0)
         assert len(server.requests) == before  # all is kept: nothing is sent, and nobody is asked
         assert paid_once(server)
         assert server.live == []
@@ -151,9 +153,10 @@ def test_a_server_without_batches_says_so_and_nothing_is_under_way(reelbench, ju
         named = ("--judge", "judge-2", "--judge-url", server.url, "--no-overlap", "--output", tmp_path / "other")
         done = reelbench(*MOVIECORE, *named, "--judge-batch")
         assert done.returncode == 1
-        assert done.stderr.count("\n") == 1
-        assert "the batch could not be handed over" in done.stderr
-        assert "not on your plan" in done.stderr
+        who, refused = done.stderr.splitlines()
+        assert "the judge judge-2 is asked at" in who
+        assert "the batch could not be handed over" in refused
+        assert "not on your plan" in refused
         server.refuse = None
         assert judged(server)[0] == {}
         assert paid_once(server)

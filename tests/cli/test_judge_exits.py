@@ -1,4 +1,4 @@
-"""A judge that was named and can't work ends with 1, its reason first; what is there is written all the same."""
+"""A judge that was named and can't work ends with 1, its reason next to who is asked; what is there is written."""
 
 import json
 import re
@@ -35,7 +35,9 @@ def test_with_a_dead_server(reelbench, tmp_path):
         url = server.url
     done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", url)
     assert done.returncode == 1
-    assert lines[0].startswith(f"no connection to the judge at {url[7:-3]} (Connection refused)")
+    assert lines[0] == f"the judge judge-2 is asked at {url[7:-3]}, with no key"
+    assert lines[1].startswith(f"no connection to the judge at {url[7:-3]} (Connection refused)")
+    assert done.stderr.count(" is asked at ") == 1
     assert "did not answer" not in done.stderr
     assert document["counts"]["unscored"] == {"judge_unavailable": 11}
     assert re.search(r"to finish: reelbench score .* --judge judge-2 ", done.stderr)  # the one that was named
@@ -46,7 +48,8 @@ def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(status=404, error=error)) as server:
         done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
         assert (done.returncode, len(server.calls)) == (1, 1)
-    assert "The model 'judge-2' does not exist." in lines[0]
+    assert lines[0] == f"the judge judge-2 is asked at {server.url[7:-3]}, with no key"
+    assert "The model 'judge-2' does not exist." in lines[1]
 
 
 def test_with_a_judge_that_says_nothing_readable(reelbench, tmp_path):
@@ -92,7 +95,7 @@ def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     done, _, _ = judged(reelbench, tmp_path)
     assert done.returncode == 0
     before, hint = done.stderr.split("to finish: ")
-    assert "12 answers await a judge; none was named; " in before
+    assert "12 answers await a judge; none was named, the one here is the benchmark's own; " in before
     hint = hint.splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")
     assert f"--output {tmp_path}/out" in hint

@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from tests.rooms import ROOT
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"
@@ -63,17 +64,33 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
                 "owned_by": "vllm",
                 "max_model_len": 4096,
             },
-            "rechecked": None,
+            "rechecked": [],
         }
         again = asked(server, "again")
-        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 'mini2' asked once more: as before\n"
+        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same\n"
         assert re.search(said, again.stdout)
-        assert len(server.calls) == 13
+        assert len(server.calls) == 20
         record = how(tmp_path, "again")
-        assert (record["asked"], record["kept"], record["rechecked"]) == (0, 12, "mini2")
+        assert (record["asked"], record["kept"], record["rechecked"][0]) == (0, 12, "mini2")
+        assert len(set(record["rechecked"])) == 8
         assert record["kept_from"] <= record["kept_to"]
         assert asked(server, "unchecked", "--no-recheck").returncode == 0
-        assert len(server.calls) == 13
+        assert len(server.calls) == 20
+
+
+def test_what_a_server_says_of_its_model_is_recorded_without_the_key_and_within_bounds(asked, tmp_path, monkeypatch):
+    monkeypatch.setenv("REELBENCH_LLM_API_KEY", "planted-key-0123456789")
+    with JudgeServer() as server:
+        script, listed = checkpoint("A", "\x1b" + "x" * 5000)
+        serve(server, script, listed | {"owned_by": "Bearer planted-key-0123456789", "max_model_len": float("nan")})
+        assert asked(server, "ck1").returncode == 0
+        assert asked(server, "again", "--no-recheck").returncode == 0
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or b"planted-key" not in file.read_bytes(), file
+    served = how(tmp_path, "ck1")["served"]
+    assert set(served) == {"id", "root", "owned_by"}
+    assert len(served["root"]) == 200
+    assert served["root"].startswith("\\x1bxxx")
 
 
 @pytest.mark.parametrize("roots", [("/models/step1000", "/models/step2000"), (None, None)])
@@ -85,13 +102,13 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
         done = asked(server, "ck2")
         assert done.returncode == 1
         assert not (tmp_path / "ck2").exists()
-        assert "--fresh asks all anew and keeps both, --kept takes what is kept" in done.stderr
+        assert "--fresh asks all again and keeps both, --kept takes the kept answers" in done.stderr
         if roots[0]:
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
             assert re.search(r"'mini2', asked once more, is answered otherwise now \(.*'A'.*now .*'B'", done.stderr)
-            assert len(server.calls) == 13
+            assert len(server.calls) == 12 + 8 * 2
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
         assert "my-ckpt: 12 asked, 0 kept" in fresh.stdout
@@ -108,23 +125,60 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert predictions(tmp_path, "ck1 again") == {"A"}
 
 
-def test_what_is_asked_once_more_is_a_question_answered_wrongly_which_others_rarely_answer_alike(asked):
-    def checkpoint_wrong_at(place):
-        def script(call):
-            number = texts.setdefault(json.dumps(call.body["messages"]), len(texts))
-            return Answer(json.dumps({"span": [0, 5], "answer": "ABCD"[(number + (number == place)) % 4]}))
+@pytest.fixture
+def checkpoint_wrong_at():
+    """A script of a checkpoint that answers rextime's mini questions rightly, but for those at some places."""
+    rows = json.loads((ROOT / "reelbench/tasks/rextime/mini/rextime_val.json").read_text(encoding="utf-8"))
+    asks = [re.compile(".*".join(map(re.escape, [row["question"], *row["options"]])), re.DOTALL) for row in rows]
+
+    def checkpoint(*places, once=False):
+        left = dict.fromkeys(places, 1 if once else 9)
+
+        def script(call):  # the answers are A, B, C, D, A and so on
+            text = call.body["messages"][0]["content"][-1]["text"]
+            (number,) = (place for place, words in enumerate(asks) if words.search(text))
+            wrong = left.get(number, 0) > 0
+            left[number] = left.get(number, 0) - wrong
+            return Answer(json.dumps({"span": [0, 5], "answer": "ABCD"[(number + wrong) % 4]}))
 
         return script
 
-    texts = {}  # rextime's mini questions have the answers A, B, C, D, A and so on
+    return checkpoint
+
+
+def test_what_is_asked_once_more_are_questions_answered_wrongly_which_others_rarely_answer_alike(
+    asked, tmp_path, checkpoint_wrong_at
+):
     with JudgeServer() as server:
-        serve(server, checkpoint_wrong_at(6), None)
-        assert asked(server, "ck1", "--llm-concurrency", 1).returncode == 0
-        assert "'mini7' asked once more: as before" in asked(server, "again").stdout
-        serve(server, checkpoint_wrong_at(9), None)  # right where the first one was right, but for another question
+        serve(server, checkpoint_wrong_at(6, 9, 11), None)
+        assert asked(server, "ck1").returncode == 0
+        assert asked(server, "again").returncode == 0
+        assert how(tmp_path, "again")["rechecked"][:3] == ["mini7", "mini10", "mini12"]
+        serve(server, checkpoint_wrong_at(6, 9), None)  # another one that has all but one answer in common
         done = asked(server, "ck2")
         assert done.returncode == 1
-        assert "'mini7', asked once more, is answered otherwise now" in done.stderr
+        assert "'mini12', asked once more, is answered otherwise now" in done.stderr
+
+
+def test_a_server_that_differs_from_itself_now_and_then_is_no_other_model(asked, checkpoint_wrong_at):
+    with JudgeServer() as server:
+        serve(server, checkpoint_wrong_at(), None)
+        assert asked(server, "ck1").returncode == 0
+        serve(server, checkpoint_wrong_at(0, 3, once=True), None)
+        done = asked(server, "again")
+        assert "8 of these asked again as a check: the same" in done.stdout
+        assert len(server.calls) == 12 + 8 + 2
+
+
+def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_asked_now(asked):
+    with JudgeServer() as server:
+        serve(server, *checkpoint("A"))
+        assert asked(server, "ck1", "--llm-budget", 1, "--llm-concurrency", 1).returncode == 0
+        serve(server, *checkpoint("B"))  # wrong where it is asked anew: that would tell more
+        done = asked(server, "ck2")
+        assert done.returncode == 1
+        # 'mini7' is the first question on the longest video, which is asked first.
+        assert re.search("1 kept answer of .* 'mini7', asked once more, is answered otherwise now", done.stderr)
 
 
 def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
@@ -178,7 +232,7 @@ def test_answers_of_earlier_versions_stay_usable_with_their_date(asked, reelbenc
             file.execute("UPDATE replies SET at = at - 86400 * 400")
         done = asked(server, "ck2")
         assert done.returncode == 0
-        assert re.search(rf"0 asked, 12 kept from {DAY}; 'mini2' asked once more: as before", done.stdout)
+        assert re.search(rf"0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same", done.stdout)
         serve(server, *checkpoint("B", "/models/step2000"))
         done = asked(server, "ck3")
         assert done.returncode == 1

@@ -46,7 +46,7 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
     ("arguments", "said"),
     [
         (["score"], "nothing to score"),
-        (["score", "moviecor", "--predictions", "x"], "did you mean 'moviecore'"),
+        (["score", "mvcore", "--predictions", "x"], "did you mean 'moviecore'"),
         (["score", "moviecore", "--run", "x"], "leave out NAME"),
         (["score", "--run", "/no/such/folder"], "no such folder"),
         (["score", "moviecore", "--predictions", "/no/such/file"], "no such file"),
@@ -57,52 +57,72 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["compare", __file__, __file__], "no result; score it first"),
         (["view", __file__], "no result; score it first"),
         (["run", "--media", "x", "--", "--tasks", "rextime_mini"], "REELBENCH_MEDIA"),
-        (["run", "--resume", "--", "--tasks", "rextime_mini"], "run the same command again"),
-        (["ask", "rextime_mini", "--model", "x"], "--llm MODEL"),
-        (["score", "rextime_mini", "--dry-run"], "--judge-estimate"),
         (["make", "tags", "rextime_mini", "--dry-run"], "--plan"),
-        (["where"], "reelbench doctor"),
         (["submit"], "leaderboard add"),
-        (["latex"], "leaderboard tables --store STORE --format latex"),
-        (["compare", "a", "b", "--latex"], "leaderboard tables --store STORE --format latex"),
-        (["cost"], "--judge-estimate"),
-        (["ask", "rextime_mini", "--resume"], "what was answered or judged is kept"),
-        (["ask", "rextime_mini", "--temperature", "1"], "--llm-extra"),
+        (["latex"], "leaderboard tables --store store --no-published --format latex`"),
+        (["cost"], "`reelbench eval rextime_mini --model openai/gpt-6-luna --plan`"),
+        (["cost", "judge"], "--judge-estimate`"),
+        (
+            ["cost", "rextime_mini", "--llm-key=sk-secret", "--model", "m"],
+            "KEY reelbench eval rextime_mini --model m --plan`",
+        ),
+        (["export", "out", "--format", "csv", "-o", "a b.csv"], "`reelbench view out --csv 'a b.csv'`"),
+        (["show", "out", "--json"], "`cat out/result.json`"),
+        (["delete", "out/old"], "`rm -r out/old`"),
+        (["list", "runs"], "-name result.json` lists them"),
+        (["cache", "clear"], "`reelbench cache prune --older-than 0 --yes`"),
+        (["leaderboard", "serve", "--port", "8765"], "then open site/index.html"),
+        (["eval", "-c", "eval.yaml"], "reelbench.toml"),
+        (
+            ["eval", "rextime_mini", "--model", "m", "--api-key", "sk-secret", "--output", "my out"],
+            "`REELBENCH_LLM_API_KEY=KEY reelbench eval rextime_mini --model m --output 'my out'`",
+        ),
+        (
+            ["eval", "rextime_mini", "--model", "hf", "--batch-size", "8", "--model-args", "pretrained=./ckpt"],
+            "`reelbench eval rextime_mini --model hf --model-args pretrained=./ckpt`",
+        ),
+        (["eval", "rextime_mini", "--model", "m", "--temperature", "1", "--llm-extra", "{}"], "given twice"),
         (["ask", "rextime_mini", "--videos", "x"], "REELBENCH_MEDIA"),
         (["ask", "rextime_mini", "--api-key", "x"], "REELBENCH_LLM_API_KEY"),
         (["view", "x", "--open"], "open the path that is printed"),
-        (["ask", "rextime_mini", "--framse", "x"], "no such option: --framse (Possible options: --frames, --from)"),
+        (
+            ["ask", "rextime_mini", "--framse", "x"],
+            "no such option: --framse; did you mean `reelbench ask rextime_mini --frames x`?",
+        ),
         (
             ["ask", "rextime_mini", "--llm", "m", "--llm-url", "http://x/v1/chat/completions"],
             "leave /chat/completions out",
         ),
-        (["leaderboard", "build", "--out", "x"], "`reelbench leaderboard add RUN_DIR --store FOLDER`"),
+        (["leaderboard", "build", "--out", "x"], "`reelbench leaderboard build --out x --store store`"),
         (["score", "rextime_mini", "--predictions", "x", "--by", "x"], "rextime_mini is broken down by category"),
-        (["init"], "reelbench new NAME --from FILE"),
         (["resume"], "run the same command again"),
-        (["power", "rextime", "--diff", "3"], "--effect POINTS"),
-        (["score", "rextime", "a.csv"], "--predictions FILE"),
+        (["compare", "power", "rextime", "--diff", "3"], "--effect POINTS"),
+        (["score", "rextime", "a.csv"], "a.csv: no such file"),
         (["score", "rextime", "a.csv", "b.csv"], "then `compare`"),
         (["new", "n" * 900, "--from", __file__], "File name too long; choose a shorter one (255 bytes at most)"),
-        (["power", "rextime_mini"], "give a result's folder"),
+        (["compare", "power", "rextime_mini"], "give a result's folder"),
         (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
         (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
-        (["power", "--nonsense"], "power: no such option: --nonsense"),
+        (["compare", "power", "--nonsense"], "power: no such option: --nonsense"),
         (["leaderboard", "build", "--store"], "leaderboard build: option '--store' requires an argument"),
-        (["power", "rextime", "--effect", "abc"], "power: invalid value for '--effect'"),
-        (["leaderboard", "export", "results", "--format", "latex"], "leaderboard tables --store STORE --format latex"),
+        (["compare", "power", "rextime", "--effect", "abc"], "power: invalid value for '--effect'"),
+        (
+            ["leaderboard", "export", "results", "--format", "latex"],
+            "leaderboard tables --store results --format latex",
+        ),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):
     done = reelbench(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert "sk-secret" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 + done.stderr.count(": taken for ")
     assert "Traceback" not in done.stderr
 
 
 def test_debug_shows_the_traceback_and_changes_no_exit_status(reelbench):
-    done = reelbench("--debug", "score", "moviecor", "--predictions", "x")
+    done = reelbench("--debug", "score", "mvcore", "--predictions", "x")
     assert "Traceback" in done.stderr
     assert done.returncode == 2
     assert "did you mean 'moviecore'" in done.stderr.strip().splitlines()[-1]
@@ -157,7 +177,7 @@ def test_ids_do_nothing_to_the_terminal(reelbench, tmp_path):
 
 
 def test_debug_may_stand_behind_the_command_but_is_lmms_eval_s_behind_the_dashes(reelbench):
-    assert "Traceback" in reelbench("score", "moviecor", "--predictions", "x", "--debug").stderr
+    assert "Traceback" in reelbench("score", "mvcore", "--predictions", "x", "--debug").stderr
     assert "Traceback" not in reelbench("run", "--frames", "nonsense", "--", "--tasks", "x", "--debug").stderr
 
 

@@ -37,7 +37,7 @@ def run(tmp_path):
 
 
 def asked(reelbench, *arguments):
-    done = reelbench("power", *arguments, "--json")
+    done = reelbench("compare", "power", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -74,7 +74,7 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
     found = asked(reelbench, "moviecore", "--icc", 0.1)
     assert found["assumed"] == {"score": pytest.approx(3.35), "icc": 0.1, "questions": 5}
     assert found["pilot"]["error"] == pytest.approx(0.0954, abs=1e-4)
-    said = reelbench("power", "moviecore", "--icc", 0.1).stdout
+    said = reelbench("compare", "power", "moviecore", "--icc", 0.1).stdout
     assert "assumed: a score of 3.35, 5 questions to a video, icc 0.1" in said
     independent = asked(reelbench, "rextime", "--icc", 0, "--videos", 100, "--questions", 1, "--score", 50)
     assert independent["pilot"]["error"] == pytest.approx(5)
@@ -96,7 +96,7 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
 )
 def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
     folders = {"a": run("a", "1010"), "one": run("one", "1")}
-    done = reelbench("power", *(argument.format_map(folders) for argument in arguments))
+    done = reelbench("compare", "power", *(argument.format_map(folders) for argument in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -118,7 +118,9 @@ def test_a_part_of_a_score_that_one_video_has_shows_no_noise():
 def test_power_is_promised_from_thirty_videos_on(reelbench, run, marks, videos, promised):
     folder = run("a", marks)
     assert asked(reelbench, folder, "--videos", videos)["promised"] is promised
-    assert ("unreliable, with only 29 videos" in reelbench("power", folder, "--videos", videos).stderr) is not promised
+    assert (
+        "unreliable, with only 29 videos" in reelbench("compare", "power", folder, "--videos", videos).stderr
+    ) is not promised
 
 
 def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
@@ -126,7 +128,7 @@ def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
     found = asked(reelbench, folder, "--videos", 170)
     assert found["promised"] is False
     assert found["smallest_difference"] > 0
-    assert "unreliable, with only 4 videos" in reelbench("power", folder, "--videos", 170).stderr
+    assert "unreliable, with only 4 videos" in reelbench("compare", "power", folder, "--videos", 170).stderr
 
 
 def test_power_that_is_assumed_is_promised(reelbench):

@@ -108,10 +108,10 @@ def test_a_preset_that_is_wrong_is_a_line(text, line, tmp_path):
 
 
 def test_every_value_that_is_shipped_has_a_source_at_a_commit():
-    told = json.loads(reelbench("presets", "--json"))
+    told = json.loads(reelbench("list", "presets", "--json"))
     assert set(told) == {"qwen3-vl-instruct", "qwen3-vl-thinking", "internvl", "videollama3"}
     sources = [value["source"] for one in told.values() for value in one["values"].values()]
     assert all(source.startswith("https://github.com/") and len(source.split("/")[6]) == 40 for source in sources)
-    assert "presets are" not in reelbench("presets")
+    assert "presets are" not in reelbench("list", "presets")
     with pytest.raises(InputError, match="there are qwen3-vl-instruct"):
         preset("gpt-9")

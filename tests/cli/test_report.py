@@ -30,7 +30,7 @@ def shown(printed):
 
 def test_the_first_three_answers_that_could_not_be_read_are_shown_with_their_share(answered):
     ids, printed = answered("The man left.", "", "\x1b[31mred\x1b[0m\n\u202etext", "x" * 5_000 + " no answer", "no.")
-    assert f"scored as wrong: 4 unreadable ({400 / len(ids):.1f} % of {len(ids)}), 1 empty" in printed
+    assert f"scored as wrong in what they lack: 4 unreadable ({400 / len(ids):.1f} % of {len(ids)}), 1 empty" in printed
     first, second, third = shown(printed)
     assert first == f"  unreadable, {ids[0]}: The man left."
     assert second == f"  unreadable, {ids[2]}: [31mred [0m text"

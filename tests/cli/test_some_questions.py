@@ -100,10 +100,10 @@ def test_a_file_names_the_questions(tmp_path):
         assert (list(samples), part["settings"]["limit"], len(server.calls)) == (["mini3", "mini9"], 2, 2)
         assert "merged" not in part["settings"]
         whole, _ = ask(server, tmp_path / "out")
-        assert (whole["counts"]["items"], len(server.calls)) == (12, 12 + 1)  # a kept one, asked once more
+        assert (whole["counts"]["items"], len(server.calls)) == (12, 12 + 2)  # the kept ones, asked once more
         server.script(lambda _: Answer(GOOD.replace("5", "8")))
         merged, samples = ask(server, tmp_path / "again", "--ids", lines, "--from", tmp_path / "out" / MINI)
-        assert len(server.calls) == 15
+        assert len(server.calls) == 16
     assert (merged["settings"]["merged"]["only"], merged["settings"]["merged"]["asked_again"]) == ("ids", 2)
     assert merged["settings"]["limit"] is None
     assert {name for name, sample in samples.items() if sample["parsed"]["span"] == [0, 8]} == {"mini3", "mini9"}

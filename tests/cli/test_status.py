@@ -27,7 +27,7 @@ def asked(server, tmp_path, *options):
 
 
 def status(path, code, *options):
-    done = CliRunner().invoke(app, ["status", str(path), *options], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["doctor", "status", str(path), *options], catch_exceptions=False)
     assert done.exit_code == code
     return done.stdout
 

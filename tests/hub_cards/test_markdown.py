@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from markdown_it import MarkdownIt
 
-from reelbench.pages.markdown import inert, table
+from reelbench.pages.markdown import code, inert, table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -69,3 +69,32 @@ def mini_folder_of(name):
     from reelbench.registry import discovery
 
     return discovery.get(name).folder / "mini"
+
+
+@pytest.mark.parametrize("text", ["```", "x\n```\n<b>", "````\n`````"])
+def test_a_fence_of_others_ends_no_block(text):
+    page = rendered(code(text, "bibtex"))
+    [shown] = re.findall(r'^<pre><code class="language-bibtex">(.*)\n</code></pre>\n$', page, re.DOTALL)
+    assert unescape(shown) == text
+
+
+def test_what_a_declaration_says_stands_in_its_card_as_it_is(reelbench, tmp_path):
+    hostile = "<img src=x onerror=alert(1)> [here](javascript:alert(1)) # Licences"
+    words = {"title": hostile, "summary": hostile, "homepage": "javascript:alert(1)", "licence_note": hostile}
+    words |= {"licence": "mit` <b>x</b>", "citation": "```\n# Results\nbest of all"}
+    head = "id: kitchen\nkind: exact\nsource: {file: rows.jsonl}\ncolumns: {id: n, video: v, question: q, answer: a}\n"
+    (tmp_path / "kitchen").mkdir()
+    said = "".join(f"{name}: {json.dumps(text)}\n" for name, text in words.items())
+    (tmp_path / "kitchen" / "benchmark.yaml").write_text(head + said)
+    (tmp_path / "kitchen" / "rows.jsonl").write_text(json.dumps({"n": 1, "v": "f", "q": "Why?", "a": "so"}) + "\n")
+    done = reelbench("cards", "render", tmp_path / "kitchen", "--out", tmp_path / "card")
+    assert done.returncode == 0, done.stderr
+    page = rendered((tmp_path / "card" / "README.md").read_text().split("\n---\n", 1)[1])
+    assert not re.findall(r"<img src=x|<b>|href=.javascript", page)
+    assert hostile in unescape(re.search(r"<h1>(.*?)</h1>", page)[1])
+    assert not re.search(r"<h\d>Results</h", page)
+
+
+def test_a_card_has_no_control_characters():
+    assert inert("\x1b[31mX\a\u202e") == "\\[31mX"
+    assert code("a\x1b[1m\nb\u200b") == "```\na [1m\nb \n```"

@@ -283,7 +283,9 @@ def test_live_judging_never_raises(moviecore, options, items, status, caplog):
         found = list(threads.map(live.judge, items(20)))
     assert not any(verdict.scores for verdict in found)
     assert {verdict.reason for verdict in found} <= {"judge_refused", "judge_unavailable"}
-    assert len(caplog.records) == 1
+    who, reason = (record.getMessage() for record in caplog.records)
+    assert who == f"the judge judge-1 is asked at {server.url[7:-3]}, with a key"
+    assert str(status) in reason
 
 
 def test_live_judging_after_its_end_is_unscored(moviecore, options):

@@ -45,9 +45,9 @@ def test_a_preset_is_what_is_asked_and_what_is_on_record(tmp_path):
 
 
 def test_presets_say_how_to_serve_them_and_that_nobody_validated_them():
-    [preset] = json.loads(invoke("judge", "presets", "--json").stdout)["presets"]
+    [preset] = json.loads(invoke("list", "judges", "--json").stdout)["presets"]
     assert preset["validated"] is False
     assert preset["sources"]
-    printed = invoke("judge", "presets").stdout
+    printed = invoke("list", "judges").stdout
     assert "unvalidated" in printed
     assert f"vllm serve Qwen/Qwen3-32B --revision {REVISION} --tokenizer-revision {REVISION}" in printed

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from reelbench.leaderboard import board, store
+from reelbench.registry import bounds
 from reelbench.scoring import aggregation
 
 HUGE = 10**400
@@ -126,6 +127,7 @@ BEYOND = {
     "note": (lambda result: result["provenance"].update(note="n" * 10_001), None, "10000"),
     "labels": (None, _labels(301), "301, and at most 300"),
     "item id": (None, lambda line: line.update(id="i" * 1001), "1000"),
+    "frames": (None, lambda line: line.update(frame_timestamps=[0.0] * 50_001), "50,001, and at most 50,000"),
     "media key": (None, lambda line: line.update(video="v" * 1001), "1000"),
 }
 
@@ -145,3 +147,18 @@ def test_what_is_beyond_a_bound_is_refused_with_its_figure_before_anything_is_co
     [checked] = store.check(folder)
     assert checked.outcome == "refused"
     assert figure in checked.why
+
+
+def test_of_more_items_than_there_are_questions_nothing_is_computed(rextime_run, tamper, monkeypatch):
+    folder = tamper(rextime_run(), samples=lambda lines: [*lines, lines[0] | {"id": "another"}])
+    monkeypatch.setattr(aggregation, "aggregate", lambda *_, **__: pytest.fail("computed"))
+    [checked] = store.check(folder)
+    assert "id 'another' is not in split 'mini'" in checked.why
+
+
+def test_a_line_without_end_is_not_parsed(rextime_run, monkeypatch):
+    folder = rextime_run()
+    monkeypatch.setattr(bounds, "LINE", 100)
+    [checked] = store.check(folder)
+    assert "samples.jsonl, line 1: characters: " in checked.why
+    assert checked.why.endswith(", and at most 100 are taken")

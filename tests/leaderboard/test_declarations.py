@@ -1,5 +1,6 @@
 """Results on a benchmark whose file changed between two runs: which stand in one table, and that none goes missing."""
 
+import copy
 import csv
 import json
 import shutil
@@ -8,6 +9,7 @@ import pytest
 
 import reelbench as reelbench_face
 from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.exports import tables as export_tables
 from reelbench.registry import discovery
 from reelbench.registry.declaration import declared, scoring_sha256
 from reelbench.registry.errors import InputError
@@ -161,6 +163,28 @@ def test_a_scale_that_no_board_could_rank_by_is_refused(scale, run, tmp_path):
     document["benchmark"]["declaration"]["metrics"][0]["aggregate"]["scale"] = scale
     with pytest.raises(InputError, match="expected one above 0"):
         declared(document["benchmark"]["declaration"])
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "<b>x</b>", "__proto__", "a|b", "../x", "a\x1b[2J", ""])
+def test_a_name_that_heads_a_column_or_a_folder_is_a_word(name, run, tmp_path):
+    run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
+    document = json.loads((tmp_path / "runs" / "zeta/one" / "result.json").read_text())
+    for part in ("metrics", "tasks"):
+        declaration = copy.deepcopy(document["benchmark"]["declaration"])
+        declaration[part][0]["name"] = name
+        with pytest.raises(InputError, match="other signs than letters"):
+            declared(declaration)
+
+
+def test_a_title_of_several_lines_or_of_markup_is_one_cell(run, tmp_path):
+    run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
+    path = tmp_path / "runs" / "zeta/one" / "result.json"
+    document = json.loads(path.read_text())
+    document["benchmark"]["declaration"]["metrics"][0]["title"] = "a\r\n<script>|b"
+    path.write_text(json.dumps(document))
+    store.add(path.parent, tmp_path / "other")
+    text = export_tables.tables(board.make(tmp_path / "other", published=False), "markdown")
+    assert "| a &lt;script&gt;&#124;b |" in text
 
 
 def test_an_older_record_stands_with_the_first_filed_marked(run, reelbench, tmp_path):

@@ -1,5 +1,6 @@
 """What the table says in words, and the overall ranges of ranks, against hand work."""
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -36,22 +37,41 @@ def compared(*rows, pairs=()):
     return found
 
 
-def test_who_leads_by_how_much_and_which_ranges_overlap():
+def test_who_leads_by_how_much():
     rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0), ("d", 2.0))]
     a, b, c, d = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, b), (a, c), (a, d), (b, d)])
-    leads = " leads on ReXTime, ahead of the next by 10.0 points (4.0 to 16.0)."
-    assert headline.of_board(found) == ["", "a", f"{leads} Ranks 2 to 4 on ReXTime overlap."]
-    assert headline.of_group(found, REXTIME)[2].endswith(" Ranks 2 to 4 overlap.")
+    leads = " leads on ReXTime, ahead of the next by 10.0 points (95 %: 4.0 to 16.0)."
+    assert headline.of_board(found) == ["", "a", leads]
+
+
+def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_one_leads():
+    groups, scores = (REXTIME, CURVE, MOVIECORE), (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
+    rows = [entry(name, score, group=group, kind="run") for group in groups for name, score in scores]
+    told = [(x.key, y.key) for x, y in combinations(rows, 2) if y.model == "d" or (x.model, x.group) == ("a", REXTIME)]
+    found = compared(*rows, pairs=told)
+    best = " leads on ReXTime and may be first on two more of three benchmarks; two others may be first on some."
+    assert headline.of_board(found) == ["", "a", best]
+    places = {"a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (4, 4)}
+    found.overall[:] = [replace(one, ranks=places[one.key[0]]) for one in found.overall]
+    assert headline.of_board(found) == ["", "a", ", ", "b", " and ", "c", " may be first overall. ", "a", best]
+    found.overall[:] = [replace(one, ranks=(1, 4)) for one in found.overall]
+    assert headline.of_board(found)[:2] == ["Four models may be first overall. ", "a"]
+    found = compared(*(rows := [row for row in rows if row.group != MOVIECORE and row.model in "ab"]), pairs=told[:1])
+    found.overall[:] = []
+    both = " leads on ReXTime and may be first on CURVE"
+    assert headline.of_board(found) == ["", "a", f"{both}; ", "b", " may be first on CURVE."]
 
 
 def test_whoever_is_not_beaten_may_be_first():
     rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0))]
     a, _, c = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, c)])
-    assert headline.of_group(found, REXTIME) == ["", "a", " and ", "b", " may be first."]
+    ahead = ["a", " is ahead of ", "b", " by 10.0 points (95 %: −1.0 to 21.0), not told apart."]
+    assert headline.of_group(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
+    assert headline.of_board(found) == ["", "a", " and ", "b", " may be first on ReXTime."]
     rows.append(entry("d", 18.0, kind="run"))
-    assert headline.of_group(compared(*rows), REXTIME) == ["Four models may be first."]
+    assert headline.of_group(compared(*rows), REXTIME) == ["Four models may be first; ", *ahead]
 
 
 def test_what_papers_print_leads_nobody():
@@ -75,7 +95,7 @@ def test_a_margin_has_its_interval_and_owns_up_to_noise():
     assert headline.of_group(found, REXTIME) == [
         "",
         "a",
-        " leads, ahead of the next by 10.0 points (−1.0 to 21.0, which may be noise).",
+        " leads, ahead of the next by 10.0 points (95 %: −1.0 to 21.0), not told apart.",
     ]
 
 

@@ -69,6 +69,7 @@ def renamed(tamper, folder, name, revision=None):
         ("org/\uff4dodel", "write 'org/model'"),  # full width
         ("org/gpt\u20104", "passes for a sign of ASCII"),  # a hyphen
         ("org/model\u0337", "that it never has"),
+        ("-rf/model", "begins with a hyphen"),
     ],
 )
 def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tmp_path, name, told):
@@ -76,6 +77,12 @@ def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tm
     assert one.outcome == "refused"
     assert told in one.why.encode("utf-8", "backslashreplace").decode()
     assert not list((tmp_path / "store").rglob("*.json")) if (tmp_path / "store").exists() else True
+
+
+@pytest.mark.parametrize("name", ["language", "candidates", "answering", "label"])
+def test_what_a_table_is_called_by_has_no_sign_that_can_t_be_seen(run, tamper, name):
+    [checked] = store.check(tamper(run, result=lambda result: result["settings"].update({name: "\u202een"})))
+    assert f"settings.{name} has the character U+202E" in checked.why
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from reelbench.leaderboard import site, store
+from reelbench.leaderboard import board, site, store
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from tests.checkers import violations
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
@@ -38,20 +40,21 @@ def twenty(tmp_path_factory):
     return written(tmp_path_factory.mktemp("twenty") / "site", rows)
 
 
-@pytest.mark.parametrize("screen", [(1440, 900, 14), (1920, 1080, 18)])
 @pytest.mark.parametrize("address", ["", "#/rextime"])
-def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, screen, address):
-    width, height, least = screen
-    with page_of(twenty, address, width=width) as page:
-        page.set_viewport_size({"width": width, "height": height})
+def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, address):
+    with page_of(twenty, address, width=1440) as page:
         shows(page, *(f"{LONG}{n}" for n in range(20)))
-        boxes = [row.bounding_box() for row in page.locator("table.rows tbody tr").all()]
-        assert {box["height"] for box in boxes} == {44}
-        assert sum(box["y"] + box["height"] <= height for box in boxes) >= least
-        assert page.locator(".scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")  # the table is whole
-        headline, trust = page.locator(".headline").bounding_box(), page.locator(".trust").bounding_box()
-        assert headline["height"] <= 2 * 1.4 * 17
-        assert trust["y"] + trust["height"] < height
+        for width, height, least in ((1440, 900, 14), (1920, 1080, 18)):
+            page.set_viewport_size({"width": width, "height": height})
+            boxes = page.locator("table.rows tbody tr").evaluate_all(
+                "(rows) => rows.map((row) => row.getBoundingClientRect())"
+            )
+            assert {box["height"] for box in boxes} == {44}
+            assert sum(box["bottom"] <= height for box in boxes) >= least
+            assert page.locator(".scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")  # the table is whole
+            headline, trust = page.locator(".headline").bounding_box(), page.locator(".trust").bounding_box()
+            assert headline["height"] <= 2 * 1.4 * 17
+            assert trust["y"] + trust["height"] < height
         # The head stays, with its axes, where the rows scroll under it.
         page.mouse.wheel(0, 500)
         page.wait_for_function("() => scrollY > 100")
@@ -60,14 +63,17 @@ def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, screen, address
         page.locator("th.lane-cell .axis").first.wait_for(state="visible")
 
 
-def test_at_390_a_headline_of_three_lines_and_rows_for_a_thumb(page_of, twenty, checkers):
-    with page_of(twenty, width=390) as page:
+@pytest.mark.parametrize("address", ["", "#/rextime"])
+def test_at_390_a_headline_of_three_lines_and_rows_for_a_thumb(page_of, twenty, checkers, address):
+    with page_of(twenty, address, width=390) as page:
         shows(page, *(f"{LONG}{n}" for n in range(20)))
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.locator(".headline").bounding_box()["height"] <= 3 * 1.4 * 14 + 1
+        # A clause without room waits behind "more": none is cut in the middle.
+        assert page.locator(".headline").evaluate("(line) => line.scrollHeight <= line.clientHeight + 1")
         trust = page.locator(".trust").bounding_box()
         assert trust["y"] + trust["height"] < 844
-        assert all(row.bounding_box()["height"] >= 44 for row in page.locator("table.rows tbody tr").all())
+        assert {row.bounding_box()["height"] for row in page.locator("table.rows tbody tr").all()} == {44}
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         assert violations(page, checkers) == []
 
@@ -96,7 +102,7 @@ def test_a_reader_unticks_a_benchmark_and_sees_the_order_on_the_others(page_of, 
         shows(page, "a", "b", "c")  # 1 + 0, ½ + ½, 0 + 1: one half each
         ranks = page.locator("table.rows tbody .rank")
         expect(ranks).to_have_text(["1", "1", "1"])
-        page.locator("summary", has_text="Ranked on all").click()
+        page.locator("summary", has_text="Benchmarks: all").click()
         page.get_by_role("checkbox", name="ReXTime").uncheck()
         shows(page, "c", "b", "a")
         expect(ranks).to_have_text(["1", "2", "3"])
@@ -136,7 +142,7 @@ def test_a_click_on_a_row_pins_it_back_undoes_it_and_a_difference_opens_its_ques
         row = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="close"))
         row.locator(".lane").click()
         shows(page, "org/close", "org/best", "org/far")
-        expect(page.locator(".compare-note")).to_contain_text("close is better than 1, not told from 1.")
+        expect(page.locator(".compare-note")).to_contain_text("close is better than 1 model, not told apart from 1.")
         page.wait_for_url("**pick=**")
         far = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="far"))
         expect(far.locator("b")).to_contain_text("−83.3")
@@ -218,3 +224,39 @@ def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_wi
     assert len(page.cells) == 4 * (1 + 10)
     assert [name, "–", "≥ 99.0"] == page.cells[page.cells.index(name) :][:3]
     assert "<script>evil" not in text
+
+
+def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path):
+    rows = [
+        entry(f"lab/{n}", 60.0 - n, group=group, kind="run", ci95=(57.0 - n, 63.0 - n))
+        for n in range(7)
+        for group in (REXTIME, CURVE)
+    ]
+    folder = tmp_path / "site"
+    folder.mkdir()
+    ranked = board.ranked_board(discovery.specs(), rows)
+    site.write(ranked, folder, url="https://example.org/board/index.html")
+    page = _Page()
+    page.feed((folder / "index.html").read_text(encoding="utf-8"))
+    assert page.tags["og:image"] == "https://example.org/board/link.png"
+    assert page.tags["twitter:card"] == "summary_large_image"
+    with Image.open(folder / "link.png") as picture:
+        assert picture.size == (1200, 630)
+        blue = picture.convert("RGB").crop((450, 236, 1200, 566)).getcolors(1 << 20)
+    assert sum(n for n, colour in blue if colour == (79, 70, 229)) > 5 * 2 * 200  # five dots in each of two lanes
+    with pytest.raises(InputError, match="whole address"):
+        site.build(tmp_path, tmp_path / "other", url="example.org")
+
+
+def test_a_headline_without_room_ends_with_a_whole_clause(page_of, twenty):
+    from playwright.sync_api import expect
+
+    with page_of(twenty, width=390) as page:
+        shows(page, *(f"{LONG}{n}" for n in range(20)))
+        line = page.locator(".headline")
+        assert line.evaluate("(line) => line.scrollHeight <= line.clientHeight + 1")
+        clauses = line.locator("span")
+        if (more := line.get_by_role("button", name="more")).is_visible():
+            expect(clauses.last).to_be_hidden()
+            more.click()
+            expect(clauses.last).to_be_visible()

@@ -3,6 +3,7 @@
 The judges here read their scores from the answers: `old=2 new=1` is a 2 to the old judge and a 1 to the new one.
 """
 
+import hashlib
 import json
 import re
 import shlex
@@ -205,6 +206,22 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert len(store.read(curve)) == 6
 
 
+def test_of_a_result_without_an_answer_to_what_is_drawn_nobody_is_said_to_have_judged_it(curve, server, tmp_path):
+    assert curve.is_dir()
+    drawn = min(map(str, range(QUESTIONS)), key=lambda name: hashlib.sha256(name.encode()).digest())
+    lines = (tmp_path / "runs/lab/stays/answers.jsonl").read_text().splitlines()
+    (tmp_path / "few.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["id"] != drawn))
+    judge = JudgeOptions(model="earlier", url=server.url)
+    score_files("curve", Inputs(tmp_path / "few.jsonl"), tmp_path / "few/result", Options(judge=judge), model="few")
+    store.add(tmp_path / "few", tmp_path / "of_few")
+    server.calls.clear()
+    words = ["leaderboard", "rejudge", "--store", tmp_path / "of_few", "--judge", "later", "--judge-url", server.url]
+    done = CliRunner().invoke(app, [str(word) for word in (*words, "--sample", 1)])
+    assert "none of the questions drawn has an answer: 1 result" in done.output
+    assert "already" not in done.output
+    assert server.calls == []
+
+
 def test_a_reply_that_could_not_be_read_is_final_unless_it_is_to_be_asked_for_again(curve, server, tmp_path):
     server.script(lambda call: Answer("?") if "lab/stays" in call.user and "Q7?" in call.user else judging(call))
     first = bridge(curve, server, "--out", tmp_path / "out")
@@ -278,13 +295,13 @@ def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server
     # Shifts 50, 0 and -100 / 6 points; 20 of 36 scores equal; hand work as above.
     [there] = groups["earlier"]["relations"]
     assert there == (
-        f"The answers of 3 runs were judged by later ({groups['later']['judge_prompts']} prompts), too: there they "
-        "score +11.1 on average (-16.7 to +50.0); 56 % of the single scores are equal (mean quadratic kappa 0.31); "
-        "Kendall’s tau of the two orders is 0.33; one pair changed places beyond chance."
+        f"The answers of 3 runs were judged by later ({groups['later']['judge_prompts']} prompts), too: there "
+        "they score 11.1 higher on average (−16.7 to +50.0); 56 % of the single scores are equal "
+        "(mean quadratic kappa 0.31); Kendall’s tau of the two orders is 0.33; one pair changed places beyond chance."
     )
     [back] = groups["later"]["relations"]
     assert "judged by earlier" in back
-    assert "there they score -11.1 on average (-50.0 to +16.7)" in back
+    assert "there they score 11.1 lower on average (−50.0 to +16.7)" in back
     rows = {(row["model"], document["groups"][row["group"]]["judge"]): row for row in document["rows"]}
     assert rows["lab/climbs", "earlier"]["other_judges"] == "later: 100.0 (+50.0, +50.0 to +50.0)"
     assert rows["lab/climbs", "later"]["other_judges"] == "earlier: 50.0 (-50.0, -50.0 to -50.0)"

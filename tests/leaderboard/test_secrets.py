@@ -15,6 +15,8 @@ NESTED = {
     "query": '{"proxy": "http://proxy:80/?x=SECRET"}',
     "fragment": '{"proxy": "http://proxy:80/#SECRET"}',
     "password": '{"db": [{"password": "SECRET"}]}',
+    "humps": '{"metadata": {"dbPassword": "SECRET"}}',
+    "an id": '{"aws": {"accessKeyId": "SECRET"}}',
     "list": '{"tokens_of": {"token": ["SECRET"]}}',
 }
 URLS = {"password": "http://me:SECRET@{}/v1", "user": "http://SECRET@{}/v1", "query": "http://{}/v1?k=SECRET"}

@@ -53,10 +53,10 @@ def test_a_comparison_leaves_them_out_and_a_file_names_them(shown, tmp_path):
     metric = json.loads(done.stdout)["metrics"]["accuracy_at_iou_0.5"]
     assert (metric["n"], metric["a"], metric["b"]) == (9, pytest.approx(100 * 6 / 9), pytest.approx(100 * 3 / 9))
     assert "3 of 12 items left out" in done.stderr
-    done = call(app, ["shortcuts", str(tmp_path), "--write", str(tmp_path / "q.jsonl"), "--json"])
+    done = call(app, ["compare", "shortcuts", str(tmp_path), "--write", str(tmp_path / "q.jsonl"), "--json"])
     assert json.loads(done.stdout)["rextime"]["blind"] == {"runs": 1, "questions": 12, "value": 0.25, "ci95": None}
     lines = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
     assert sum(line["blind"]["shortcut"] for line in lines) == 3
-    done = call(app, ["shortcuts", str(a)])
+    done = call(app, ["compare", "shortcuts", str(a)])
     assert done.exit_code != 0
     assert "--frames none" in str(done.exception)

@@ -193,7 +193,7 @@ def test_a_row_removed_and_a_row_duplicated(rextime_run, refusal, tamper):
     run = tamper(rextime_run("a"), samples=lambda lines: lines[:-1])
     assert "id 'mini12' is missing: split 'mini' has 12 items" in refusal(run)
     run = tamper(rextime_run("b"), samples=lambda lines: [*lines, lines[0]])
-    assert "id 'mini1' is more than once" in refusal(run)
+    assert "the id 'mini1' is there twice" in refusal(run)
 
 
 def test_another_models_samples(rextime_run, refusal, tamper):

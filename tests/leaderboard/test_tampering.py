@@ -348,7 +348,7 @@ REXTIME = {
     # items
     "a wrong item left out": (lambda lines: lines[:-1], None, "missing"),
     "wrong items left out, with a limit": (lambda lines: lines[:6], field("settings.limit", 6), "partial"),
-    "a right item twice": (lambda lines: [*lines, lines[0]], None, "more than once"),
+    "a right item twice": (lambda lines: [*lines, lines[0]], None, "is there twice"),
     "an item of nobody's": (lambda lines: lines[0].update(id="mini99"), None, "not in split"),
     # states
     "a judge's reason": (unscored("judge_unavailable"), None, "can't have"),

@@ -63,7 +63,7 @@ def test_a_judge_that_nobody_names_stands_for_no_benchmark(judged, files, tmp_pa
         files(judged(name, "zzz-judge", 2), "evil")
     made = board.make(path, published=False)
     assert made.main["curve"].judge == "zzz-judge"
-    assert "by judges’ replies as stated" in headline_of(path)
+    assert headline_of(path).endswith(". The judge’s replies are as submitters state them.")
     (path / "settings.yaml").write_text("judges: [GPT-4o-mini]\n")
     made = board.make(path, published=False)
     assert made.main["curve"].judge == "gpt-4o-mini"
@@ -274,6 +274,16 @@ def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kit
     assert why == "other declarations"
     assert [entry.model for entry in made.entries if entry.group == group] == ["evil/one"]
     assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+
+    # Whoever states a newer version, of the same questions and rules, is not believed either.
+    newer = kitchens("evil/newer", "2026-03-03", gold="ABCD")
+    document = json.loads((newer / "result.json").read_text())
+    document["benchmark"]["version"] = document["benchmark"]["declaration"]["version"] = 99
+    (newer / "result.json").write_text(json.dumps(document))
+    assert files(newer, "evil").outcome == "added"
+    made = board.make(path, published=False)
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert set(made.listed.values()) == {"other declarations"}
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
 """`reelbench view`: the page of one run and of two, its files, and the page in a real browser."""
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -214,11 +216,20 @@ def test_what_can_not_be_compared_is_refused(asked, tmp_path):
 # --- in the browser ---
 
 
+@pytest.fixture(scope="module")
+def pages_of_two():
+    """Folders of pages that are made once: whether few videos had intervals -> the folder."""
+    return {}
+
+
 @pytest.fixture
-def two(asked, tmp_path):
+def two(asked, tmp_path, request, pages_of_two):
     """Two runs of one model: A has the first six right, B the first four, with fewer frames."""
-    first, second = asked("a", right_below(6)), asked("b", right_below(4), frames="uniform:2")
-    return made(tmp_path / "view", first, second)
+    few = "few_videos" in request.fixturenames
+    if few not in pages_of_two:
+        first, second = asked("a", right_below(6)), asked("b", right_below(4), frames="uniform:2")
+        pages_of_two[few] = made(tmp_path / "view", first, second)
+    return pages_of_two[few]
 
 
 def ids(page):
@@ -310,10 +321,8 @@ def test_three_answers_stand_side_by_side_and_equal_runs_have_an_axis(page_of, a
     with page_of(made(tmp_path / "view", *folders), width=1440) as page:
         tops = [answer.bounding_box()["y"] for answer in page.locator("#sample .answer").all()]
         assert tops == [tops[0]] * 3
-        # The main metric first, then the others as the table has them.
-        expect(page.locator(".answer .pairs").first).to_have_text(
-            re.compile(r"^Accuracy at IoU ≥ 0.5 100.0Accuracy 100.0mIoU 100.0")
-        )
+        # The main metric is the badge, then the others as the table has them.
+        expect(page.locator(".answer .pairs").first).to_have_text(re.compile(r"^Accuracy 100.0mIoU 100.0"))
         expect(page.locator(".differences .axis i")).to_have_text(["−1", "0", "1"])
 
 
@@ -344,22 +353,23 @@ def three(asked, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 768, 1440])
-def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, width):
+def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three):
     from playwright.sync_api import expect
 
     truth = loading.locate("rextime", "mini").read()[0]["span"]
-    with page_of(three, width=width) as page:
-        spans = page.evaluate(SPANS)
-        assert [span[:2] for span in spans] == [truth, [10, 20], [12, 12.02], [5, 400]]
-        ends = {(round(left, 3), round(right, 3)) for *_, left, right in spans}
-        [(left, right)] = ends
-        for start, end, *box, _, _ in spans:
-            # The longest span ends at 400 s, beyond the video, so the axis does.
-            assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+    with page_of(three) as page:
+        for width in (390, 768, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+            spans = page.evaluate(SPANS)
+            assert [span[:2] for span in spans] == [truth, [10, 20], [12, 12.02], [5, 400]]
+            ends = {(round(left, 3), round(right, 3)) for *_, left, right in spans}
+            [(left, right)] = ends
+            for start, end, *box, _, _ in spans:
+                # The longest span ends at 400 s, beyond the video, so the axis does.
+                assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
         evenly = "128 frames, evenly over the video (uniform:128)"
         expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
-        expect(page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
 @pytest.mark.browser
@@ -449,7 +459,9 @@ def test_the_axis_and_the_video_go_together(page_of, asked, tmp_path):
 def test_a_video_says_how_long_it_is_where_nothing_else_does(page_of, asked, tmp_path):
     from playwright.sync_api import expect
 
-    folder = made(tmp_path / "view", asked("run", lambda *_: "It waits.", benchmark="moviecore_mini"))
+    folder = made(
+        tmp_path / "view", asked("run", lambda *_: "A", benchmark="video_holmes_mini")
+    )  # no text overlap: no Java
     assert "duration" not in data_of(folder)["items"][0]
     with page_of(folder) as page:
         length = page.locator("#sample video").evaluate("video => video.duration")
@@ -459,6 +471,19 @@ def test_a_video_says_how_long_it_is_where_nothing_else_does(page_of, asked, tmp
 
 def card_of(page):
     return page.locator("#sample h2")
+
+
+@pytest.mark.browser
+def test_of_a_right_choice_whose_span_misses_it_is_said_what_is_wrong(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    def say(n, row):
+        return f"The answer is {row['answer'] if n == 0 else 'AB'[row['answer'] == 'A']}, from 900 to 901 seconds."
+
+    with page_of(made(tmp_path / "view", asked("run", say), pictures=0)) as page:
+        expect(page.locator("#sample .answer .badge").first).to_have_text("span missed")
+        page.keyboard.press("j")
+        expect(page.locator("#sample .answer .badge").first).to_have_text("wrong")
 
 
 @pytest.mark.browser
@@ -503,6 +528,43 @@ def test_judges_replies_stand_beside_each_other(page_of, moviecore_run, tmp_path
         expect(answers.nth(0).locator(".replies > div")).to_have_count(5)
         expect(answers.nth(1).locator(".replies > div")).to_have_count(10)
         expect(answers.nth(1)).to_contain_text("accuracy, vote 2: 5")
+
+
+@pytest.mark.browser
+def test_graded_scores_are_numbers_and_the_reader_says_what_is_right(page_of, moviecore_run, tmp_path):
+    from playwright.sync_api import expect
+
+    runs_ = [moviecore_run(name, model=f"org/{name}") for name in "abc"]  # question n has the score n % 6
+    scores = [n % 6 for n in range(len(loading.locate("moviecore", "mini").read()))]
+    with page_of(made(tmp_path / "view", *runs_)) as page:
+        expect(page.locator("#list li").nth(3).locator(".cell")).to_have_text(["3"] * 3)
+        expect(page.locator("#sample .badge", has_text="wrong")).to_have_count(0)
+        under = page.locator(".chip[data-name=wrong]")
+        expect(under).to_have_text(f"All under 4{sum(score < 4 for score in scores)}")
+        page.get_by_label("Counts as right from").fill("2")
+        page.get_by_label("Counts as right from").press("Tab")
+        expect(under).to_have_text(f"All under 2{sum(score < 2 for score in scores)}")
+        expect(page).to_have_url(re.compile("from=2"))
+        expect(page.locator("#f-pair option")).to_have_count(7)  # all, and each of three against each other
+        page.reload()
+        expect(under).to_have_text(f"All under 2{sum(score < 2 for score in scores)}")
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("few_videos")
+def test_the_difference_by_label_stands_first_and_leads_to_its_questions(page_of, two):
+    from playwright.sync_api import expect
+
+    with page_of(two) as page:
+        lines = page.locator("#apart li")
+        expect(lines.first).to_contain_text("A − B, all")
+        expect(lines.first).to_contain_text("+16.7")  # 6 and 4 of 12
+        assert page.locator("#apart").bounding_box()["y"] < 300
+        label = page.locator("#apart a[href*='category=']").first
+        rows = loading.locate("rextime", "mini").read()
+        there = [row["id"] for row in rows if label.inner_text() in row["category"]]
+        label.click()
+        expect(ids(page)).to_have_text(there)
 
 
 @pytest.mark.browser
@@ -585,3 +647,29 @@ def test_only_the_questions_that_were_asked_for(asked, reelbench, tmp_path):
         done = reelbench("view", a, b, "--out", tmp_path / "none", "--only", only)
         assert done.returncode == 2
         assert why in done.stderr
+
+
+def test_one_file_to_send_has_its_pictures_and_no_path_of_this_machine(asked, reelbench, tmp_path):
+    a, b = asked("a", right_below(6)), asked("b", right_below(9), model="org/other")
+    file, table = tmp_path / "sent.html", tmp_path / "sent.csv"
+    done = reelbench("view", a, b, "--out", file, "--only", "B-not-A", "--csv", table)
+    assert done.returncode == 0, done.stderr
+    text = file.read_text()
+    assert text.count("data:image/jpeg;base64,") == 4  # the three questions are of one video
+    assert str(tmp_path) not in text
+    assert str(Path.home()) not in text
+    assert "file://" not in text.partition("<script")[2]
+    lines = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    assert [line["id"] for line in lines] == names[6:9]
+    assert {(line["A_right"], line["B_right"], line["B_score"]) for line in lines} == {("no", "yes", "100.0")}
+
+
+def test_data_under_an_agreement_are_not_made_a_file_to_send(asked, tmp_path, monkeypatch):
+    from reelbench.leaderboard.view import page
+
+    [group] = runs.grouped([asked("a", right_below(6))])
+    monkeypatch.setattr(page, "why_withheld", lambda *_: "Its data is under an agreement.")
+    with pytest.raises(InputError, match=r"made to be sent on\. Its data is under an agreement"):
+        pages.write(group, tmp_path / "sent.html", pictures=0)
+    assert not (tmp_path / "sent.html").exists()

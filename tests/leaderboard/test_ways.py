@@ -13,7 +13,7 @@ from reelbench.registry.decoding import Answering
 from reelbench.registry.records import Item, ModelRecord, RankerRecord, SettingsRecord
 from reelbench.scoring import option_scores, result_files
 from reelbench.tasks import score
-from reelbench.tasks.submissions import PredictionSet
+from reelbench.tasks.submissions import PredictionSet, Questions
 
 ANSWERING = "options:norm=sum,over=sentence,span=none"
 
@@ -26,10 +26,9 @@ def likely(*totals):
 def added(tmp_path, items, **settings):
     """Score items as a run does, and add the result to a store."""
     spec = registry.specs()["dramaqa_cogme"]
-    located = loading.locate(spec.id, "mini")
     model = ModelRecord(id="org/model", adapter="qwen2_5_vl")
-    submission, how = PredictionSet(items, located.source, "mini"), SettingsRecord(frames="none", **settings)
-    scored = score.evaluation(score.Answers(spec, submission, model, how), score.Options())
+    submission, how = PredictionSet(Questions(spec, "mini"), items), SettingsRecord(frames="none", **settings)
+    scored = score.evaluation(score.Answers(submission, model, how), score.Options())
     folder = scored.write(tmp_path / "result").folder
     [outcome] = store.add(folder, tmp_path / "store")
     return outcome

@@ -4,13 +4,14 @@ import asyncio
 import base64
 import hashlib
 import json
+import threading
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from reelbench.llm import ask_result
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.asker import Asker
+from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.reading import UnreadableError, read_model
@@ -100,6 +101,35 @@ def test_an_image_goes_as_a_data_url_and_enters_the_key_by_its_hash(tmp_path):
     assert first.replies[0].key == hashlib.sha256(shape + b"|0|0").digest()
 
 
+def test_what_is_sent_next_is_made_ready_while_the_server_is_waited_for(monkeypatch):
+    made, next_one, content = [], threading.Event(), Attachment.content
+
+    def noted(attachment):
+        made.append(attachment.data)
+        if len(made) > 1:
+            next_one.set()
+        return content(attachment)
+
+    monkeypatch.setattr(Attachment, "content", noted)
+    seen = []
+
+    def script(_):
+        seen.append((next_one.wait(30), len(made)))
+        return Answer('{"name": "red"}')
+
+    pictures = [Attachment("image_url", "image/jpeg", PIXEL + bytes([number])) for number in range(8)]
+    with JudgeServer(script) as server:
+
+        async def go(asker):
+            asking = (asker.ask([{"role": "user", "content": [one, "Which?"]}], colour) for one in pictures)
+            return [asked.reason for asked in await asyncio.gather(*asking)]
+
+        assert run(server, go, concurrency=1)[0] == [None] * 8
+    assert seen[0][0]
+    assert all(number <= done + 3 for done, (_, number) in enumerate(seen))  # the one that is sent, and two
+    assert sorted(made) == [one.data for one in pictures]
+
+
 def test_askers_that_share_a_budget_stop_together():
     with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
         budget = Budget(calls=3)
@@ -157,7 +187,7 @@ def test_what_else_is_sent_is_part_of_the_key():
 
 def test_looking_sends_nothing_and_counts_nothing():
     async def look(asker):
-        return asker.cursor(said("Which?"), colour)
+        return RetryCursor(asker, said("Which?"), colour)
 
     with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
         assert run(server, look)[0].key is not None

@@ -11,6 +11,7 @@ import pytest
 
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import SCHEMA
+from reelbench.registry.errors import InputError
 from tests.llm.by_hand import ReplyCache
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
@@ -181,3 +182,33 @@ def test_a_flipped_bit_in_a_damaged_cache_is_not_saved(tmp_path):
     for number in range(300):
         kept = cache.get(key(number))
         assert kept is None or kept.raw.startswith(f'{{"score": {number % 6}')
+
+
+@pytest.mark.parametrize("what", ["text", "another program's database"])
+def test_a_file_of_another_program_stays_as_it_is(what, tmp_path):
+    path = tmp_path / "notes"
+    if what == "text":
+        path.write_bytes(b"my own notes\n" * 100)
+    else:
+        with sqlite3.connect(path) as raw:
+            raw.execute("CREATE TABLE cookies (name TEXT)")
+        raw.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="notes: is no file of replies; it stays as it is"):
+        ReplyCache(path, print)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_cache_of_one_s_own_name_that_is_damaged_is_saved_from(tmp_path):
+    path = tmp_path / "mine"
+    filled(path, 30)
+    path.write_bytes(path.read_bytes()[:4096] + bytes(8192))
+    notes = []
+    ReplyCache(path, notes.append).get(key(1))
+    assert "renamed to mine.corrupt-" in notes[0]
+
+
+def test_what_is_kept_is_the_user_s_own(tmp_path):
+    ReplyCache(tmp_path / "judge.sqlite", print).put(key(1), "judge-1", reply())
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}

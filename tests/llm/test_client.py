@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from reelbench.llm import client
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.client import ChatClient, TransientError
 from tests.servers.judge import Answer, JudgeServer
@@ -89,3 +90,20 @@ def test_organization_and_project_are_those_of_openais_own_client(monkeypatch):
     without, named = (call.headers for call in server.calls)
     assert not {"openai-organization", "openai-project"} & without.keys()
     assert (named["openai-organization"], named["openai-project"]) == ("org-1", "proj-1")
+
+
+KEY = "sk-proj-0123456789abcdefghijABCDEFGHIJ98"
+
+
+@pytest.mark.parametrize("part", [KEY, KEY[:-1], KEY[1:], f"stop {KEY[:-1]}", KEY[: len(KEY) // 2 + 1]])
+def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
+    """A server is sent the key, and what it says of its reply is published."""
+    options = AskOptions(model="m", url="http://127.0.0.1:1/v1", api_key=KEY)
+    body = {"model": f"m-{part}", "choices": [{"finish_reason": part, "message": {"content": "A"}}]}
+    reply = client.reply_of(body, options, None)
+    told = f"{reply.finish} {reply.returned}"
+    assert "[key]" in told
+    assert not any(KEY[at : at + 12] in told for at in range(len(KEY) - 11))
+    body["choices"][0]["message"]["content"] = f"It is {part}."
+    with pytest.raises(client.RejectedError, match="repeats the key"):
+        client.reply_of(body, options, None)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reelbench.llm.pacing import Pacer, StoppedError
+from reelbench.llm.pacing import Pacer, StoppedError, Turn
 
 
 def test_a_call_that_is_let_in_while_asking_stops_is_not_made():
@@ -34,5 +34,22 @@ def test_the_first_call_goes_alone_unless_the_server_is_proven():
     async def go():
         assert await entered(Pacer(3)) == 1
         assert await entered(Pacer(3, proven=True)) == 3
+
+    asyncio.run(go())
+
+
+def test_what_is_made_for_a_turn_is_given_up_with_it_and_is_none_where_it_can_not_be_made():
+    def gone():
+        raise FileNotFoundError("the picture")
+
+    async def go():
+        pacer = Pacer(1)
+        async with Turn(pacer, lambda: b"request") as turn:
+            assert await turn.made() == b"request"
+            turn.leave()
+            assert await turn.made() is None
+        async with Turn(pacer, gone) as turn:
+            assert await turn.made() is None
+        assert pacer.in_flight == 0
 
     asyncio.run(go())

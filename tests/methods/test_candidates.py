@@ -57,7 +57,17 @@ def candidates(tmp_path):
 
 
 def told(path, *options):
-    words = ["candidates", "--candidates", str(path), "--benchmark", NAME, "--model", "org/m", *map(str, options)]
+    words = [
+        "compare",
+        "candidates",
+        "--candidates",
+        str(path),
+        "--benchmark",
+        NAME,
+        "--model",
+        "org/m",
+        *map(str, options),
+    ]
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
@@ -89,7 +99,7 @@ def test_open_answers_are_judged_and_a_run_needs_no_options(tmp_path):
     path = tmp_path / "candidates.jsonl"
     row = next(iter(reelbench.load("curve", "mini")))
     path.write_text(json.dumps({"id": row["id"], "candidates": ["xyzzy", "bad", "xyzzy"]}) + "\n", encoding="utf-8")
-    words = ["candidates", "--candidates", str(path), "--benchmark", "curve_mini", "--json"]
+    words = ["compare", "candidates", "--candidates", str(path), "--benchmark", "curve_mini", "--json"]
     with pytest.raises(InputError, match="open answers need --judge"):
         CliRunner().invoke(app, words, catch_exceptions=False)
     with JudgeServer(lambda call: Answer("2" if "xyzzy" in json.dumps(call.body) else "0")) as server:

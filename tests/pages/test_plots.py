@@ -104,7 +104,9 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
     ]
     assert {"text only", "20", "50", "frames (log scale)", "Accuracy, 95 % interval, n = 8 to 9"} <= set(words(svg))
     # Where no interval is drawn, none is claimed.
-    assert "Accuracy, n = 9" in words(plots.lines("rextime", "Accuracy", {"": marks[:1]}, "frames", least=10))
+    assert "Accuracy, no interval, n = 9" in words(
+        plots.lines("rextime", "Accuracy", {"": marks[:1]}, "frames", least=10)
+    )
 
 
 def test_several_lines_have_a_key_and_stand_beside_each_other():

@@ -72,6 +72,8 @@ def test_values_as_people_write_them(written, text, field, value):
         ("released: soon", "released: String should match"),
         ("released: '2025-13-40'", "2025-13-40 is not a date"),
         ("links: javascript:alert(1)", "is not an address that begins with https://"),
+        ("links: 'https://bob:secret@host/x'", "an address with a user or a key"),
+        ("links: {code: 'https://host/x?token=abcdef'}", "an address with a user or a key"),
         ("frames: some", "frames"),
         ("a: &x 1\nb: *x", "line 1: the file about a model has YAML aliases"),
         ("[" * 40, "nested more than 20 deep"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -138,8 +139,12 @@ BROKEN = [
         "line 3: source.sha256 is 'abc', expected 64 hex digits",
     ),
     ("kind: choice", "kind: choice\nfacets: [video]", "line 3: facets: 'video' is a column of ours"),
+    ("kind: choice", "kind: choice\nmedia: {roots: [$REELBENCH_HOME/$OTHER]}", "expected a folder, or $REELBENCH_"),
+    ("kind: choice", "kind: choice\ntask: 't$(x)'", "task is 't$(x)', expected letters"),
     ("kind: choice", "kind: choice\nmedia: {layouts: [videos]}", "line 3: media.layouts: 'videos' must name {video}"),
     ("kind: choice", "kind: &k choice\ntitle: *k", "has YAML aliases"),
+    ("kind: choice", "kind: choice\nversion: one", "line 3: version is 'one', expected a whole number"),
+    ("kind: choice", "kind: choice\nsplits: {a: {task: 'b c'}}", "line 3: splits.a.task is 'b c', expected letters"),
     ("columns:", "- columns:", "not valid YAML"),
 ]
 
@@ -177,8 +182,16 @@ def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
     }.items():
         assert any(f"rows.jsonl, line {line} (row {line})" in said and what in said for said in lines), (what, lines)
     assert any("the video 'one.mp4' is missing" in said for said in lines)
-    assert len(lines) == 6
+    assert lines[0] == "1 of 6 rows readable; `skip: unreadable` goes on without the others"
+    assert len(lines) == 7
     assert json.loads(reelbench("check", tmp_path, "--json").stdout)["splits"]["test"]["rows"] == 1
+
+
+def test_letters_that_are_no_options_are_not_several_of_them(tmp_path):
+    for answer, said in {"NA": "is not one of its options (A: red; B: blue)", "AB": "names several options"}.items():
+        write(tmp_path, CHOICE, PLAIN, [{**ASKED, "o": ["red", "blue"], "a": answer}])
+        with pytest.raises(InputError, match=re.escape(said)):
+            face.load(str(tmp_path))
 
 
 def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
@@ -209,13 +222,26 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
     rows = "".join(json.dumps({**ASKED, "n": n, "a": "so"}) + "\n" for n in range(2))
     columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
     with HubServer() as hub:
-        commit = hub.add("org/asked", {"data/test.jsonl": rows, "dev.csv": "n,clip,q,a\n7,c,Why?,so\n"}).head
+        asked = "".join(json.dumps({**ASKED, "n": n}) + "\n" for n in range(2))
+        right = json.dumps([{"n": 0, "a": "so"}, {"n": 1, "a": "no"}])
+        files = {
+            "data/test.jsonl": rows,
+            "dev.csv": "n,clip,q,a\n7,c,Why?,so\n",
+            "asked.jsonl": asked,
+            "right.json": right,
+        }
+        commit = hub.add("org/asked", files).head
         hub.files["/kept.jsonl"] = Response(body=rows.encode())
+        hub.files["/two/asked.jsonl"] = Response(body=asked.encode())
+        hub.files["/two/right.json"] = Response(body=right.encode())
         digest = hashlib.sha256(rows.encode()).hexdigest()
         heads = {
             "at_url": f"source: {{url: '{hub.url}/kept.jsonl', sha256: {digest}}}",
             "at_hub": f"source: {{hub: org/asked, revision: {commit}, files: {{test: data/test.jsonl, dev: dev.csv}}}}"
             "\nsplits: {test: {}, dev: {}}",
+            "two_at_hub": f"source: {{hub: org/asked, revision: {commit}, file: asked.jsonl}}\n"
+            "join: {file: right.json, by: n}",
+            "two_at_url": f"source: {{url: '{hub.url}/two/asked.jsonl'}}\njoin: {{file: right.json, by: n}}",
         }
         environ = {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
         for name, source in heads.items():
@@ -273,6 +299,14 @@ def test_broken_ones_are_a_line_each_and_everything_else_works(tmp_path, reelben
     assert json.loads(scored.stdout)["counts"]["items"] == 12
     missed = reelbench("info", "a", env=environ)
     assert (missed.returncode, missed.stderr.splitlines()[-1].count("left out, because")) == (2, 1)
+
+
+def test_a_benchmark_whose_folder_is_gone_is_handed_to_no_other_process(tmp_path):
+    folder = write(tmp_path / "b", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}])
+    discovery.find(str(folder))
+    assert discovery.opened_files() == [str(folder / "benchmark.yaml")]
+    (folder / "benchmark.yaml").unlink()
+    assert discovery.opened_files() == []
 
 
 def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path, monkeypatch):
@@ -352,3 +386,8 @@ def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(s
     fewer = here.spec_of(record(shapes, facets=[]))
     assert (fewer.facets, fewer.file) == ((), "")
     assert here.get("shapes") is shapes
+
+
+def test_a_name_is_never_suggested_for_itself():
+    with pytest.raises(InputError, match="unknown benchmark 'rextime_mini'; did you mean 'rextime_test_mini'"):
+        discovery.get("rextime_mini")  # a task's

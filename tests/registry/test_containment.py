@@ -212,6 +212,9 @@ def test_a_folder_here_is_never_taken_for_the_hubs_repository(tmp_path, monkeypa
         assert containment.hub_id(name, "--llm") == name
     with pytest.raises(InputError, match=r"--llm: org/model lies in this folder, too, .* write \./org/model"):
         containment.hub_id("org/model", "--llm")
+    (tmp_path / "gpt2").mkdir()
+    with pytest.raises(InputError, match=r"gpt2 lies in this folder, too"):
+        containment.hub_id("gpt2", "--llm")
     with pytest.raises(InputError, match=r"--model_args: org/model lies in this folder"):
         process.with_logging(["--model", "hf", "--model_args", "a=1,pretrained=org/model"])
 
@@ -227,3 +230,9 @@ def test_what_lmms_eval_reads_of_the_folder_one_stands_in_decides_nothing(tmp_pa
         said = running.communicate()[0]
     assert running.returncode == 0
     assert said.startswith(b"None\n")
+    # It takes all YAML files of a folder that is named as its --tasks are, with the code that they name.
+    for name in ("rextime", "rextime,rextime", "others"):
+        (tmp_path / name).mkdir()
+    assert process.by_name(["--tasks", "rextime"]) == ["--tasks", "rextime,rextime,rextime"]
+    assert process.by_name(["--tasks=rextime"]) == ["--tasks=rextime,rextime,rextime"]
+    assert process.by_name(["--tasks", "others"]) == ["--tasks", "others"]  # none of ours: as lmms-eval has it

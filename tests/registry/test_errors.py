@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.errors import InputError, MediaError, visible
 
 
 @pytest.mark.parametrize("quoted", ["a\nb", "\x1b[2Ja\x07", "\u202etxet", "a\u2028b", "a\ud800", "a\x00b"])
@@ -23,3 +23,12 @@ def test_a_long_text_is_cut_in_its_middle():
 
 def test_other_scripts_stay():
     assert str(InputError("答え.json: é “мир”")) == "答え.json: é “мир”"
+
+
+UNSEEN = ["\u202e", "\u200b", "\u2066", "\x1b", "\u3164", "\u115f", "\u2800", "\u034f", "\ufe0f"]
+
+
+@pytest.mark.parametrize("char", UNSEEN)
+def test_what_is_shown_of_others_hides_no_character(char):
+    assert visible(f"a{char}b") == f"a{ascii(char)[1:-1]}b"
+    assert visible("答え é мир") == "答え é мир"

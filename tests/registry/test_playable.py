@@ -1,6 +1,9 @@
 """Whether a file is a whole video."""
 
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import av
 import numpy as np
@@ -12,16 +15,25 @@ CODECS = {"mp4": "libx264", "mkv": "libx264", "webm": "libvpx-vp9", "avi": "mpeg
 
 
 def film(path, frames=48, options=None):
-    noise = np.random.default_rng(0)
-    with av.open(str(path), "w", options=options or {}) as container:
-        stream = container.add_stream(CODECS[path.suffix[1:]], rate=8)
-        stream.width, stream.height, stream.pix_fmt, stream.gop_size = 128, 96, "yuv420p", 12
-        for number in range(frames):
-            frame = av.VideoFrame.from_ndarray(noise.integers(0, 255, (96, 128, 3), dtype=np.uint8), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, 8)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
+    """Write a film; what is in it is made once for all tests."""
+    path.write_bytes(_film(path.suffix, frames, tuple((options or {}).items())))
     return path
+
+
+@cache
+def _film(suffix, frames, options):
+    noise = np.random.default_rng(0)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"made{suffix}"
+        with av.open(str(path), "w", options=dict(options)) as container:
+            stream = container.add_stream(CODECS[path.suffix[1:]], rate=8)
+            stream.width, stream.height, stream.pix_fmt, stream.gop_size = 128, 96, "yuv420p", 12
+            for number in range(frames):
+                frame = av.VideoFrame.from_ndarray(noise.integers(0, 255, (96, 128, 3), dtype=np.uint8), format="rgb24")
+                frame.pts, frame.time_base = number, Fraction(1, 8)
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode())
+        return path.read_bytes()
 
 
 def sound(path):

@@ -10,6 +10,8 @@ import pytest
 
 from reelbench.registry import tables
 from reelbench.registry.errors import InputError
+from reelbench.registry.text_tables import Table, spreadsheet_cell
+from tests.alarms import one_pass
 
 ROWS = "more than 1,000 rows or 20,000 cells"
 BYTES = "unpacks to more than 8 MiB"
@@ -136,3 +138,23 @@ def test_a_column_of_a_parquet_whose_name_is_no_text_is_one_line(tmp_path):
         with pytest.raises(InputError, match="not a Parquet file that can be read"):
             list(tables.read(tmp_path / "a.parquet"))
     assert len(places) >= 2
+
+
+def test_a_table_of_text_acts_on_no_terminal():
+    text = Table("a\x1b[2Jb", ["x\ny", "#n"], [["c\x1b]0;d\x07", "1\n2"]], ["e\x9bf"]).text()
+    assert text.splitlines() == ["a [2Jb", "x y        n", "c ]0;d   1 2", "e f"]
+    assert text.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "@x", "-2+3", "\t=1", "\r=1", "a;=1"])
+def test_a_cell_of_a_file_is_no_formula(cell):
+    made = spreadsheet_cell(cell)
+    assert "'" in made
+    assert not made.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert spreadsheet_cell("a\x1b[2Jb\nc") == "a [2Jb\nc"
+
+
+@pytest.mark.parametrize("text", ["\t", "\t ", "; ", "; \t"])
+def test_a_long_cell_is_made_safe_in_one_pass(text):
+    with one_pass():
+        assert spreadsheet_cell("a" + text * 500_000 + "=1").endswith("'=1")

@@ -84,7 +84,7 @@ def test_two_models_with_several_runs_are_tested_with_the_noise_of_both():
     """No true difference, and runs that differ: over videos alone it would be found far too often."""
     rng = np.random.default_rng(3)
     found = alone = 0
-    for _ in range(300):
+    for _ in range(150):
         sides = []
         for _ in range(2):
             chance = 0.6 + rng.normal(0, 0.06, (3, 1))
@@ -93,5 +93,5 @@ def test_two_models_with_several_runs_are_tested_with_the_noise_of_both():
         found += comparison.compare(one, other, SPEC).metrics["accuracy"].p <= 0.05
         plain = [[Sample(**sample.model_dump(exclude={"of_runs"})) for sample in side] for side in (one, other)]
         alone += comparison.compare(*plain, SPEC).metrics["accuracy"].p <= 0.05
-    assert found <= 24  # 5 % of 300 is 15
+    assert found <= 14  # 5 % of 150 is 7.5
     assert alone > 2 * found

@@ -146,12 +146,12 @@ class TestUnitDoubt:
     def test_windows_behind_their_video_are_counted(self):
         lengths = dict.fromkeys(self.IDS, 30.0)
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=lengths)
-        assert said == "9 of 10 windows end behind their video: are these seconds?"
+        assert said == "9 of 10 windows end after their video: are these seconds?"
         only_some = dict.fromkeys(list(lengths)[:4], 31.0)
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=only_some)
-        assert said == "4 of 4 windows end behind their video: are these seconds?"
+        assert said == "4 of 4 windows end after their video: are these seconds?"
         assert (
-            self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths) == "1 of 10 windows end behind their video"
+            self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths) == "1 of 10 windows end after their video"
         )
         assert self.doubt(*[(3.0, 31.5)] * 10, lengths=lengths) is None
         assert self.doubt(*[(131.0, 192.0)] * 10) is None

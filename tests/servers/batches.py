@@ -29,8 +29,8 @@ def completion(body: dict[str, Any], content: str = '{"score": 3}') -> dict[str,
     }
 
 
-def answered(line: Line) -> Line:
-    response = {"status_code": 200, "request_id": "r", "body": completion(line["body"])}
+def answered(line: Line, content: str = '{"score": 3}') -> Line:
+    response = {"status_code": 200, "request_id": "r", "body": completion(line["body"], content)}
     return {"id": "batch_req", "custom_id": line["custom_id"], "response": response, "error": None}
 
 

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tests.servers.pull_requests import PullRequest
 
@@ -27,11 +28,11 @@ class Blob:
     data: bytes
     lfs: bool
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         return hashlib.sha256(self.data).hexdigest()
 
-    @property
+    @cached_property
     def git_sha1(self) -> str:
         return hashlib.sha1(b"blob %d\0" % len(self.data) + self.data, usedforsecurity=False).hexdigest()
 

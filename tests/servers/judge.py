@@ -87,23 +87,25 @@ Script = Callable[[Call], Answer]
 class _Connection(asyncio.Protocol):
     def __init__(self, server: "_Core") -> None:
         self._server = server
-        self._buffer = b""
+        self._buffer = bytearray()
+        self._wanted = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while True:
-            head, mark, rest = self._buffer.partition(b"\r\n\r\n")
+        while len(self._buffer) >= self._wanted:  # a body of megabytes comes in many pieces
+            head, mark, rest = bytes(self._buffer).partition(b"\r\n\r\n")
             if not mark:
                 return
             lines = head.decode("latin-1").split("\r\n")
             headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
             length = int(headers.get("content-length", 0))
             if len(rest) < length:
+                self._wanted = len(head) + len(mark) + length
                 return
-            self._buffer = rest[length:]
+            self._buffer, self._wanted = bytearray(rest[length:]), 0
             _, path, _ = lines[0].split(" ", 2)
             self._server.handle(self, path, headers, rest[:length])
 
@@ -150,6 +152,8 @@ class _Core:
             counts = {"calls": self.count, "replied": self.replied, "most_in_flight": self.most_in_flight}
             connection.send(200, {}, json.dumps(counts | {"cpu": time.process_time()}).encode())
             return
+        loop = asyncio.get_running_loop()
+        arrived = loop.time()  # what a request takes to read is part of the delay, as of a model's time
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         call = Call(self.count, path, headers, json.loads(body), self.in_flight)
@@ -158,7 +162,7 @@ class _Core:
             self.calls.append(call)
         answer = self.script(call)
         if answer.delay:
-            asyncio.get_running_loop().call_later(answer.delay, self._answer, connection, call, answer)
+            loop.call_at(arrived + answer.delay, self._answer, connection, call, answer)
         else:
             self._answer(connection, call, answer)
 
@@ -168,7 +172,7 @@ class _Core:
         if answer.wire is not None:
             connection.send_wire(answer.wire, answer.stays)
             return
-        connection.send(answer.status, answer.headers, answer.body(call.body["model"]), drop=answer.drop)
+        connection.send(answer.status, answer.headers, answer.body(call.body.get("model", "")), drop=answer.drop)
 
 
 def always(content: str | None = '{"score": 3}', **more: Any) -> Script:

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from reelbench.studio.diagnosis.folder import Folder
 from tests.servers.batches import BatchServer, completion
 from tests.servers.diagnosis import Models
 from tests.servers.judge import Answer, Call, JudgeServer
@@ -41,3 +44,12 @@ def test_it_comes_to_the_same_bytes(tmp_path, monkeypatch):
         assert (len(server.paid), server.live) == (asked, [])
     for name in ("graphs.jsonl", "isolation.jsonl", "report.json"):
         assert (tmp_path / "batch" / name).read_bytes() == (tmp_path / "live" / name).read_bytes(), name
+
+
+def test_a_link_in_the_place_of_its_lock_empties_no_file(tmp_path):
+    (tmp_path / "diagnosis").mkdir()
+    (tmp_path / "own").write_text("mine")
+    (tmp_path / "diagnosis" / ".lock").symlink_to(tmp_path / "own")
+    with pytest.raises(OSError, match="symbolic"), Folder(tmp_path / "diagnosis").held(print):
+        pass
+    assert (tmp_path / "own").read_text() == "mine"

@@ -27,7 +27,11 @@ SPEC = BenchmarkSpec(
     license="cc0-1.0",
     languages=("en",),
     row_kind="choice",
-    splits={"dev": SplitSpec(source=HubFile(repo_id="example/silhouettes", filenames=("dev.jsonl",)), rows=6)},
+    splits={
+        "dev": SplitSpec(
+            source=HubFile(repo_id="example/silhouettes", filenames=("dev.jsonl",)), needed=("right.jsonl",), rows=6
+        )
+    },
     default_split="dev",
     package=__name__,
     media=(MediaSource(title="Clips", kind="form", location="https://example.org/form", layouts=("{video}",)),),
@@ -53,35 +57,31 @@ SPEC = BenchmarkSpec(
 '''
 
 READER = '''\
-"""Silhouettes' file -> rows."""
+"""Silhouettes' files -> rows: the questions, and what is right."""
 
 from reelbench.registry.files import read_jsonl
 
 
 def read(paths, split):
     """Yield the rows."""
-    for path in paths:
-        for _, entry in read_jsonl(path):
-            yield {
-                "id": entry["n"], "video": entry["clip"], "question": entry["ask"], "language": "en",
-                "options": entry["of"], "answer": entry["right"], "shape": [entry["right"]],
-            }
+    questions, answers = paths
+    right = {entry["n"]: entry["right"] for _, entry in read_jsonl(answers)}
+    for _, entry in read_jsonl(questions):
+        yield {
+            "id": entry["n"], "video": entry["clip"], "question": entry["ask"], "language": "en",
+            "options": entry["of"], "answer": right[entry["n"]], "shape": [right[entry["n"]]],
+        }
 '''
 
 FORMATS = '''\
 """Silhouettes' predictions: {"n", "letter"} lines."""
 
-from reelbench.registry.files import read_jsonl
-from reelbench.tasks.submissions import Prediction, join, references_of
+from reelbench.tasks.submissions import Prediction
 
 
-def read(spec, inputs):
-    """Read predictions and hold them against the benchmark's own rows."""
-    predictions = {
-        row["n"]: Prediction(row["letter"], {"answer": row["letter"]}) for _, row in read_jsonl(inputs.predictions)
-    }
-    references, source, split = references_of(spec, inputs, lambda path: [])
-    return join(predictions, references, source, path=inputs.predictions, split=split)
+def read(questions, path, document):
+    """Read predictions by id."""
+    return {row["n"]: Prediction(row["letter"], {"answer": row["letter"]}) for row in document}
 '''
 
 PROJECT = """\
@@ -111,7 +111,8 @@ def environment(tmp_path_factory):
     folder = root / "project" / "silhouettes_bench"
     (folder / "mini").mkdir(parents=True)
     shapes = [{"n": f"q{n}", "clip": f"c{n % 3}", "ask": f"Which shape is number {n}?",
-               "of": ["circle", "square", "star"], "right": "ABC"[n % 3]} for n in range(6)]  # fmt: skip
+               "of": ["circle", "square", "star"]} for n in range(6)]  # fmt: skip
+    right = [{"n": f"q{n}", "right": "ABC"[n % 3]} for n in range(6)]
     for name, text in {
         "../pyproject.toml": PROJECT,
         "__init__.py": SPEC,
@@ -119,6 +120,7 @@ def environment(tmp_path_factory):
         "formats.py": FORMATS,
         "prompt.txt": "{question}\n{options}\nReply with the letter alone.\n",
         "mini/dev.jsonl": "".join(json.dumps(shape) + "\n" for shape in shapes),
+        "mini/right.jsonl": "".join(json.dumps(entry) + "\n" for entry in right),
         "README.md": "# Silhouettes\n",
     }.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -176,6 +178,22 @@ def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
     assert document["breakdowns"]["shape"]["A"]["accuracy"]["value"] == 100
 
 
+def test_a_file_of_references_is_read_with_those_that_lie_beside_it(environment, run, tmp_path):
+    (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini")
+    predictions, alone = tmp_path / "p.jsonl", tmp_path / "dev.jsonl"
+    predictions.write_text("".join(json.dumps({"n": f"q{n}", "letter": "B"}) + "\n" for n in range(6)), "utf-8")
+    score = (*REELBENCH, "score", "silhouettes", "--predictions", predictions, "--json", "--references")
+    done = run(*score, mini / "dev.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
+    alone.write_bytes((mini / "dev.jsonl").read_bytes())
+    refused = run(*score, alone)
+    assert (refused.returncode, refused.stderr.splitlines()[-1]) == (
+        2,
+        f"reelbench: {alone}: right.jsonl must lie beside it",
+    )
+
+
 @pytest.mark.lmms
 @pytest.mark.slow
 def test_a_bare_lmms_eval_runs_it(run, tmp_path):
@@ -221,7 +239,7 @@ def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(env
 
 
 def test_a_reference_that_is_none_of_its_options_is_refused(environment, run, tmp_path):
-    (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini/dev.jsonl")
+    (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini/right.jsonl")
     right = mini.read_text(encoding="utf-8")
     predictions = tmp_path / "p.csv"
     predictions.write_text("id,prediction\nq0,A\n", encoding="utf-8")

@@ -159,10 +159,10 @@ class TestTheFile:
             ([entry(locale="Japanese")], r"entry 1: locale is 'Japanese', expected .* such as ja-JP"),
             ([entry(question="")], r"entry 1 has no 'question'; expected key, video_id, .*; found answer, category"),
             ([entry(answer=None)], r"entry 1 has no 'answer'"),
-            ([{"id": 1}], r"entry 1 has no 'key'; expected key, video_id, .*; found id"),
-            ([entry(), entry()], r"entry 2: key 'k1' is there already \(.*entry 1\); keep one"),
-            (["k1"], r"entry 1 is a str, expected an object"),
-            ({"a": [], "b": 1}, r"expected questions in a list, or by key in an object"),
+            ([{"id": 1}], r"entry 1 is not a question of CURVE; expected key, video_id, .*; found id"),
+            ([entry(), entry()], r"entry 2: key 'k1' occurs twice; the file must have each question once"),
+            (["k1"], r"entry 1 is not a question of CURVE; expected .*; found str"),
+            ({"a": [], "b": 1}, r"entry 1 is not a question of CURVE; expected .*; found list"),
             ([], r"no rows"),
         ],
     )
@@ -292,9 +292,9 @@ class TestPredictions:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ('{"key": "k1"}\n', r"prediction 1 lacks what is expected, \"key\".*found key"),
-            ('{"key": "k1", "pred": 3}\n', r"prediction 1: 'pred' is a int, expected the answer's text"),
-            ('["k1"]', r"prediction 1 lacks what is expected.*found str"),
+            ('{"key": "k1"}\n', r"no column of predicted texts \(.*pred.*it has key"),
+            ('{"key": "k1", "pred": ["3"]}\n', r"row 1: the prediction is a list, expected text"),
+            ('["k1"]', r"row 1 is a str, expected an object with an id and a text"),
             ("[]", r"no predictions in it"),
             ('{"key": "other", "pred": "x"}', r"none of its 1 ids \(first: 'other'\) is among the 1 references"),
             ('{"key": "k1", "pred": "x"}\n{"key": ', r"p.jsonl, line 2"),

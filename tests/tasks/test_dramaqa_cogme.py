@@ -395,8 +395,8 @@ class TestTheProfile:
 
 def test_a_submission_is_read_back_as_it_was_written(tmp_path):
     from reelbench.registry.records import Sample
-    from reelbench.tasks.dramaqa_cogme.formats import read_predictions
-    from reelbench.tasks.submissions import write_submission
+    from reelbench.tasks.dramaqa_cogme.formats import read
+    from reelbench.tasks.submissions import Questions, write_submission
 
     answers = {"8": "E", "9": None}
     samples = [
@@ -406,7 +406,8 @@ def test_a_submission_is_read_back_as_it_was_written(tmp_path):
     path = tmp_path / "submission.json"
     write_submission(SPEC, samples, path)
     assert json.loads(path.read_text(encoding="utf-8")) == as_list({8: 4, 9: -1})
-    predictions = read_predictions(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    predictions = read(Questions(SPEC, "mini"), path, document)
     assert {qid: prediction.parsed["answer"] for qid, prediction in predictions.items()} == answers
 
 

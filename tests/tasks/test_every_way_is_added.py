@@ -51,7 +51,7 @@ WAYS = {
     "one of nobody's": (
         lambda entries: [
             *entries,
-            {**entries[0], **dict.fromkeys(("id", "qid", "key", "question_id"), "x"), "video": "x"},
+            {**entries[0], **dict.fromkeys({"id", "qid", "key", "question_id"} & entries[0].keys(), "x"), "video": "x"},
         ],
         None,
     ),

@@ -1,10 +1,18 @@
 """`reelbench new`: which column is what, seen from values and names; what can't be seen is named."""
 
 import json
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from reelbench.registry import discovery
+from reelbench.registry.data import declared_check
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
 from reelbench.tasks.column_guess import guess
+from tests.program import app
+from tests.tasks.field_formats import FORMATS
 
 SIX = [{"n": n, "film": f"film{n % 2}.mp4", "words": f"Which shape is number {n}?"} for n in range(6)]
 OPTIONS = ["circle", "square", "star"]
@@ -61,6 +69,12 @@ def test_columns_are_seen_from_their_values(rows, expected):
     assert made.lacking == []
 
 
+def test_answers_of_yes_and_no_are_options():
+    made = guess(with_each(truth=lambda n: "Yes" if n % 2 else "no"))
+    assert (made.kind, made.options, made.columns["answer"]) == ("choice", "{are: [yes, no]}", "truth")
+    assert made.lacking == []
+
+
 def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     rows = [
         {**row, "n": row["n"] // 2, "answer": "so it is, as anybody can see", "topic": "ab"[row["n"] % 2]}
@@ -69,6 +83,8 @@ def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     made = guess(rows)
     assert made.columns["id"] == "{film}_{n}"
     assert made.facets == ["topic"]
+    given = guess(rows, given={"id": "{film}_{n}"})  # what makes an id may be the video all the same
+    assert (given.columns["video"], given.lacking) == ("film", [])
     for row in rows:
         del row["n"]
     assert guess(rows).columns["id"] == "{row}"
@@ -102,3 +118,101 @@ def test_a_video_s_name_that_no_file_can_have_is_one_line_and_nothing_is_written
     assert len(line) < 500
     assert all(words in line for words in (str(source), "film", "255 bytes", "--column video=COLUMN"))
     assert not (tmp_path / "kitchen").exists()
+
+
+def test_frames_with_texts_are_no_questions():
+    frames = [{"text": "", "time": 1.2}, {"text": "A man.", "time": 2.7}]
+    rows = [{**row, "pool": OPTIONS, "answer": OPTIONS[n % 3], "frames": frames} for n, row in enumerate(SIX)]
+    assert guess(rows).held == {}
+    asked = [{**row, "frames": [{"text": "What?", "answer": "A man."}]} for row in rows]
+    assert "whole questions" in str(guess(asked).held)
+
+
+def put(path, content):
+    lines = isinstance(content, list) and path.suffix == ".jsonl"
+    text = "".join(json.dumps(row) + "\n" for row in content) if lines else json.dumps(content)
+    path.write_text(content if isinstance(content, str) else text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_published_format_is_taken_as_it_is_meant_or_refused(name, tmp_path, monkeypatch):
+    """What is not guessed is refused with the key that says it; told that, its first row asks what its owners ask."""
+    monkeypatch.setattr(discovery, "_registry", None)
+    form = FORMATS[name]
+    put(tmp_path / form.file, form.content)
+    for other, content in form.beside:
+        put(tmp_path / other, content)
+    new = ["new", "published", "--from", str(tmp_path / form.file), "--out", str(tmp_path / "b")]
+    if form.says:
+        refused = CliRunner().invoke(app, new)
+        assert isinstance(refused.exception, InputError), refused.output
+        assert form.says in str(refused.exception)
+        assert not (tmp_path / "b").exists()
+    done = CliRunner().invoke(app, [*new, *(word for option in form.told for word in option.split(" ", 1))])
+    assert done.exit_code == 0, (done.output, done.exception)
+    spec = discovery.find(str(tmp_path / "b"))
+    row = locate(spec.id).read()[0]
+    assert (spec.primary.name, row.get("span") or row["answer"]) == (form.ranks, form.right)
+    assert [split.problems for split in declared_check.check(spec, media=False)] == [[]]
+
+
+def test_the_table_of_formats_says_what_is_tested():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text("utf-8")
+    rows = [
+        line.split(" | ") for line in page.splitlines() if line.startswith("| ") and not line.startswith("| benchmark")
+    ]
+    said = {name.removeprefix("| "): (told, ranks.strip("`")) for name, told, ranks, _ in rows}
+    told = {name: "<br>".join(f"`{option}`" for option in form.told) or "nothing" for name, form in FORMATS.items()}
+    assert said == {name: (told[name], form.ranks) for name, form in FORMATS.items()}
+
+
+def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", None)
+    put(tmp_path / "rows.json", with_each(ref=lambda n: f"It is number {n}, and it stays.", rubric=lambda n: {"a": n}))
+    new = ["new", "asked", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
+    refused = CliRunner().invoke(app, new)
+    assert "'rubric' holds what an answer is marked by, row by row: no key takes it" in str(refused.exception)
+    stated = ["--without", "rubric", "--set", "languages=[de]", "--set", "judge={prompts: moviecore}"]
+    assert CliRunner().invoke(app, [*new, *stated]).exit_code == 0
+    text = (tmp_path / "b" / "benchmark.yaml").read_text("utf-8")
+    assert (text.count("judge:"), text.count("languages:")) == (1, 1)
+    spec = discovery.find(str(tmp_path / "b"))
+    assert (spec.languages, spec.primary.name) == (("de",), "average")
+
+
+def test_a_column_that_is_called_answer_is_it_though_a_row_is_bad_and_numbers_fit_by_chance():
+    rows = [
+        {"n": n, "film": f"film{n}.mp4", "words": f"Which is {n}?", "pool": OPTIONS, "part": n % 3, "answer": "star"}
+        for n in range(20)
+    ]
+    rows[7]["answer"] = "stra"
+    assert guess(rows).columns["answer"] == "answer"
+    assert guess([{**row, "answer": "Nobody knows."} for row in rows]).columns["answer"] == "part"
+
+
+def test_spans_that_begin_where_they_end_are_no_seconds():
+    # DiDeMo: a moment is the numbers of its first and last piece, as several people marked them.
+    rows = [{"n": n, "video": f"{n}.m4v", "description": "a man waves", "times": [[n, n], [1, 2]]} for n in range(4)]
+    (doubt,) = guess(rows).units
+    assert doubt.startswith("times: 4 of 8 begin where they end")
+    spans = [{**row, "times": [[n, n + 5.5]]} for n, row in enumerate(rows)]
+    assert guess(spans).units == []
+
+
+def test_a_column_called_answer_is_it_though_a_tests_answers_are_kept_back():
+    # MotionBench: `start` is 0 in all rows, which reads as the number of the first option.
+    asked = "What is done first?\nA. Sits\nB. Stands"
+    rows = [
+        {"n": n, "video": f"{n}.mp4", "question": asked, "start": 0, "answer": "NA" if n % 3 else "B"} for n in range(9)
+    ]
+    assert guess(rows).columns["answer"] == "answer"
+
+
+def test_a_file_of_chats_is_told_which_rows_are_wanted(tmp_path):
+    turns = [{"from": "human", "value": "What?"}, {"from": "gpt", "value": "A cat"}]
+    put(tmp_path / "chat.jsonl", [{"video": "a.mp4", "conversations": turns}])
+    refused = CliRunner().invoke(
+        app, ["new", "chat", "--from", str(tmp_path / "chat.jsonl"), "--out", str(tmp_path / "b")]
+    )
+    assert 'a row a question is wanted: {"video": "a.mp4", "question": ' in str(refused.exception)
+    assert "in nested JSON, --set 'each={film}/qa/{n}' is the path" in str(refused.exception)

@@ -311,7 +311,7 @@ BAD = {
     "a list": ("p.json", b'[{"id": "7", "prediction": ["carp"]}]', r"row 1: the prediction is a list, expected text"),
     "no object": ("p.jsonl", b'{"id": "7", "prediction": "x"}\n[]\n', r"row 2 is a list, expected an object"),
     "other ids": ("p.csv", b"id,prediction\n8,carp\n", r"none of its 1 ids \(first: '8'\).*\(first: '7'\).*--id-col"),
-    "neither": ("p.json", b'[{"name": "7", "said": "x"}]', r'"key".*found name, said; nor is it a table: no col'),
+    "neither": ("p.json", b'[{"name": "7", "said": "x"}]', r"no column of ids .*it has name, said"),
 }  # fmt: skip
 
 
@@ -323,6 +323,12 @@ def test_a_wrong_file_is_one_line(name, data, said, tmp_path, asked):
         scored("curve", path, asked("7"))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+def test_what_is_neither_a_table_nor_the_owners_format_is_told_both(tmp_path):
+    path = put(tmp_path / "p.json", [{"name": "7", "said": "x"}])
+    with pytest.raises(InputError, match=r"no column of ids .*it has name.*; nor is .*: .*qid"):
+        scored("rextime", path)
 
 
 def test_a_named_column_that_is_not_there_says_what_is(tmp_path, reelbench, asked):
@@ -375,6 +381,31 @@ def test_raw_text_on_hidden_answers_becomes_the_owners_file(tmp_path):
     assert lines == [{"qid": name, "pred_relevant_windows": [[1, 2]], "ans": "B"} for name in ids]
     assert outcome.result.metrics == {}
     assert "shows the form of a submission" in outcome.notes[0]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx"])
+def test_a_template_runs_nothing_in_a_spreadsheet(suffix, tmp_path):
+    row = {
+        "id": "-x7",
+        "video": "@film",
+        "question": '=HYPERLINK("http://a")\x1b[2J',
+        "options": "",
+        "prediction": None,
+    }
+    path = tmp_path / f"t{suffix}"
+    template.write([row], path)
+    if suffix == ".xlsx":
+        [_, cells] = openpyxl.load_workbook(path).active.iter_rows()
+        assert [cell.data_type for cell in cells if cell.value] == ["s"] * 3
+        cells = [cell.value for cell in cells]
+    else:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        [_, cells] = csv.reader(lines, delimiter="," if suffix == ".csv" else "\t")
+    assert cells[:3] == ["-x7", "'@film", '\'=HYPERLINK("http://a") [2J']
+    for formula in ("=1+1", "-2+3", "@SUM(A1)", "a;=1"):  # an id is read again as it stands
+        with pytest.raises(InputError, match=r"is a formula to a spreadsheet; write the table as .json or .jsonl"):
+            template.write([row | {"id": formula}], path)
+        template.write([row | {"id": formula}], tmp_path / "t.jsonl")
 
 
 def test_a_template_goes_to_stdout_or_to_a_file(tmp_path, reelbench):

@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+import reelbench
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
@@ -111,7 +112,7 @@ def test_new_writes_the_unit_that_it_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"start": 72, "end": 168, "long": 10}, "6 of 6 spans end behind their video (168 > 10 s): are these frames"),
+        ({"start": 72, "end": 168, "long": 10}, "6 of 6 spans end after their video (168 > 10 s): are these frames"),
         ({"start": 0.1, "end": 0.4, "long": 10}, "all 6 spans end within the first second of their video"),
         ({"start": 3, "end": 3, "long": 10}, "6 spans without length"),
     ],
@@ -155,7 +156,7 @@ def test_options_in_the_question_are_parted(tmp_path):
     rows = written(tmp_path, ASKED)
     made = run("new", "within_made", "--from", str(rows), "--out", str(tmp_path / "made"))
     assert made.exit_code == 0, made.output
-    assert "options <- the lines that the questions end in" in made.output
+    assert "options <- {in: question}, as the questions end in them" in made.output
     row = locate(discovery.opened(tmp_path / "made").id).read()[0]
     assert row["question"] == "What is done in part 0?"
     assert row["options"] == ["roping", "throwing a ball", "resting"]
@@ -183,6 +184,27 @@ def test_captions_that_are_numbered_are_options_too(tmp_path):
     assert (row["options"], row["answer"]) == (["It rains.", "It snows."], "B")
 
 
+def test_captions_whose_answers_are_their_numbers_alone_are_options_too(tmp_path):
+    rows = [{**row, "question": "Which fits?\nOption 1: Rain.\nOption 2: Snow.", "answer": "Option 2"} for row in ASKED]
+    made = run("new", "within_named", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
+    assert made.exit_code == 0, made.output
+    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    assert (row["options"], row["answer"]) == (["Rain.", "Snow."], "B")
+
+
+def test_questions_by_video_and_kind_are_asked_by_the_steps_that_new_names(tmp_path):
+    asked = [{"question": row["question"], "answer": row["answer"]} for row in ASKED]
+    path = tmp_path / "nested.json"
+    path.write_text(json.dumps({f"v{n}": {"action": asked[:2], "order": asked[2:]} for n in range(3)}))
+    line = refusal("new", "by_video", "--from", str(path), "--out", str(tmp_path / "made"))
+    assert line.count("'action', 'order' hold whole questions: --set each={video}/{part} makes a row of each") == 1
+    advice = ["--set", "each={video}/{part}", "--out", str(tmp_path / "made")]
+    made = run("new", "by_video", "--from", str(path), *advice)
+    assert made.exit_code == 0, made.output
+    asked = reelbench.load(str(tmp_path / "made"))
+    assert (len(asked), set(asked["video"]), set(asked["answer"])) == (18, {"v0", "v1", "v2"}, {"B"})
+
+
 def test_check_says_where_questions_of_another_kind_end_in_options(tmp_path):
     rows = written(tmp_path, ASKED)
     run("new", "within_exact", "--from", str(rows), "--kind", "exact", "--out", str(tmp_path / "made"))
@@ -196,11 +218,74 @@ def test_several_right_options_are_named(tmp_path):
         for row in ASKED
     ]
     line = refusal("new", "several_right", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
-    assert "3 of 6 answers name several options" in line
+    assert "3 of 6 answers name several of them: --set answers=all, or any, and --column options=options" in line
+    advice = ["--set", "answers=all", "--column", "options=options"]
+    made = run("new", "several_right", "--from", str(tmp_path / "rows.jsonl"), "--out", str(tmp_path / "made"), *advice)
+    assert made.exit_code == 0, made.output
+    assert set(reelbench.load(str(tmp_path / "made"))["answer"]) == {"AC", "B"}
 
 
-def test_whole_questions_in_a_cell_are_shown_as_they_are_wanted(tmp_path):
+def test_whole_questions_in_a_cell_are_asked_by_the_key_that_new_names(tmp_path):
     path = tmp_path / "nested.json"
-    path.write_text(json.dumps([{"film": "v.mp4", "qa": [{"question": "Why?", "answer": "So."}]}]))
+    path.write_text(json.dumps([{"film": "v.mp4", "qa": [{"question": "Why is it so?", "answer": "So."}] * 2}]))
     line = refusal("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"))
-    assert '{"video": "clip.mp4", "question": "Why?", "answer": "So."}' in line
+    assert "'qa' holds whole questions: --set each=qa makes a row of each" in line
+    advice = ["--set", "each=qa", "--kind", "exact"]
+    made = run("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"), *advice)
+    assert made.exit_code == 0, made.output
+    assert reelbench.load(str(tmp_path / "made"))["question"] == ["Why is it so?"] * 2
+
+
+PLAIN = {"video": "v.mp4", "question": "Which?", "answer": "a cup"}
+DROPPED = {
+    # Some rows have options (MMVU), or pairs of questions in one object (VideoHallucer), or a text to mark by.
+    "'choices' holds options in 2 of 6 rows; with `kind: {column": lambda n: {
+        **PLAIN, "choices": ["a cup", "a tin"] if n < 2 else []
+    },
+    "'hallucination' holds whole questions: --set each={part}": lambda _: {
+        "basic": {**PLAIN, "answer": "yes"}, "hallucination": {**PLAIN, "answer": "no"}
+    },
+    "'rubric' holds what an answer is marked by, row by row: no key takes it": lambda _: {
+        **PLAIN, "answer": "Somebody is still to come in.", "rubric": ["names the door"]
+    },
+    "start and end bound the part that is shown (--column clip=start,end), or are": lambda n: {
+        **PLAIN, "candidates": ["a cup", "a tin"], "start": n, "end": n + 3.5
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", DROPPED)
+def test_new_drops_nothing_in_silence(said, tmp_path):
+    rows = written(tmp_path, [{"id": n, **DROPPED[said](n)} for n in range(6)])
+    assert said in refusal("new", "dropped", "--from", str(rows), "--out", str(tmp_path / "made"))
+    assert not (tmp_path / "made").exists()
+
+
+def test_start_and_end_become_what_new_is_told(tmp_path):
+    rows = written(
+        tmp_path, [{"id": n, **PLAIN, "candidates": ["a cup", "a tin"], "start": n, "end": 9} for n in range(6)]
+    )
+    for name, said in (("shown", ["clip=start,end"]), ("asked", ["start=start", "end=end"])):
+        columns = [part for column in said for part in ("--column", column)]
+        made = run("new", name, "--from", str(rows), "--out", str(tmp_path / name), *columns)
+        assert made.exit_code == 0, made.output
+        spec = discovery.find(str(tmp_path / name))
+        assert spec.asks_span == (name == "asked")
+
+
+def test_one_odd_row_stops_nothing_where_the_file_says_so(tmp_path):
+    rows = [{"id": n, **PLAIN, "options": ["a cup", "a tin"]} for n in range(4)]
+    rows.append({**rows[0], "id": 4, "options": ["a cup", "a cup"]})
+    advice = ["--out", str(tmp_path / "made"), "--kind", "choice", "--column", "options=options"]
+    made = run("new", "odd", "--from", str(written(tmp_path, rows)), *advice)
+    assert made.exit_code == 0, made.output
+    checked = run("check", str(tmp_path / "made"), "--no-media")
+    assert checked.exit_code == 2
+    assert "4 of 5 rows readable; `skip: unreadable` goes on without the others" in checked.output
+    assert "the answer 'a cup' is 2 of its options, which are alike" in checked.output
+    with (tmp_path / "made" / "benchmark.yaml").open("a") as file:
+        file.write("skip: unreadable\n")
+    checked = run("check", str(tmp_path / "made"), "--no-media")
+    assert checked.exit_code == 0, checked.output
+    assert "4 of 5 rows readable, the others are left out (skip: unreadable)" in checked.output
+    assert len(reelbench.load(str(tmp_path / "made"))) == 4

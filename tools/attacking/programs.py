@@ -40,8 +40,6 @@ class Command:
     words: tuple[object, ...]
     place: Path
     old: tuple[object, ...] | None = None
-    again: int = 0
-    """Calls that a rerun makes beside those that were lost: an asked model is asked one question again."""
 
 
 def seen(place: Path) -> dict[str, bytes]:
@@ -171,7 +169,11 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
             ("leaderboard", "add", curve, "--store", out),
         ),
         "ask": Command(
-            ("ask", "rextime_mini", "--frames", "none", "--limit", 8, "--output", out, *llm("asked")), out, again=1
+            (
+                *("ask", "rextime_mini", "--frames", "none", "--limit", 8, "--no-recheck"),
+                *("--output", out, *llm("asked")),
+            ),
+            out,
         ),
         "frames extract": Command(
             ("frames", "extract", "rextime_mini", "--frames", "uniform:2"), place / "home" / "frames"
@@ -248,7 +250,7 @@ class Tried:
             yield f"can't be run again: {again.stderr[-200:]}"
         if seen(command.place) != self._whole:
             yield "a rerun ends otherwise"
-        if (twice := self._twice(asked) - self._votes - command.again) > IN_FLIGHT:
+        if (twice := self._twice(asked) - self._votes) > IN_FLIGHT:
             yield f"{twice} calls paid twice"
 
     def _twice(self, asked: int) -> int:

@@ -24,7 +24,7 @@ SECTIONS = (
 )
 REPLIES = Path(__file__).with_name("replies.json")
 VERDICTS = "right / missed / wrong / invented"
-HEAD = ("ours", "beside", "compared", "largest difference", "how the other side was run", "its version")
+HEAD = ("ours", "compared with", "input", "largest difference", "how the other side was run", "its version")
 
 Prove = Callable[[], Proof | Iterator[Proof]]
 
@@ -60,9 +60,10 @@ def document(
     lines = [
         "# Verification",
         "",
-        "Our numbers beside others' on the same input: their owners' code where there is some, else an independent",
-        "implementation. Inputs are drawn with a fixed seed. Owners' code is fetched at a commit, held to its sha256,",
-        "run as it is, and kept nowhere here. What can't run on the machine that wrote this says so.",
+        "This page compares our numbers with others' on the same input: with the owners' code if it exists, otherwise",
+        "with an independent implementation. Inputs are drawn with a fixed seed. The owners' code is downloaded at a",
+        "fixed commit, verified by sha256, run unchanged, and not stored here. The page lists what could not run on",
+        "our machine.",
         "",
         f"Written by `make verification`: Reelbench {__version__}, Python {platform.python_version()}.",
     ]
@@ -74,7 +75,8 @@ def document(
         lines += [_row(row) for row in kept.get(title, ()) if absent and tuple(row[:2]) not in made]
         if absent:
             lines += ["", "Not run here:", "", *(f"- {line}" for line in absent)]
-    lines += _replies(json.loads(REPLIES.read_text(encoding="utf-8")))
+    for counted in json.loads(REPLIES.read_text(encoding="utf-8")):
+        lines += _replies(counted)
     lines += ["", *attacks.section()]
     return "\n".join(lines) + "\n"
 
@@ -92,7 +94,7 @@ def _replies(counted: dict[str, Any]) -> list[str]:
     rows.append(["all", "", "", str(judged), str(stated), *(" / ".join(map(str, verdicts)) for verdicts in sums)])
     about = textwrap.wrap(counted["about"], 118)
     table = [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
-    return ["", "## Readers on replies that nobody here made", "", *about, "", *table]
+    return ["", f"## {counted['title']}", "", *about, "", *table]
 
 
 def _row(cells: list[str] | tuple[str, ...]) -> str:

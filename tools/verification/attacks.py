@@ -7,13 +7,14 @@ from reelbench.registry.files import write_json, write_text
 
 COUNTS = Path(__file__).with_name("attacks.json")
 TITLE = "Attacks"
-_HEAD = ("tried", "number", "refused", "accepted and marked", "accepted, no higher", "fell")
+_HEAD = ("tried", "number", "refused", "accepted and marked", "accepted, no higher", "succeeded")
 _ABOUT = (
-    "Results, declarations and folders as a stranger might hand them in, drawn with a seed, against a board of twenty",
-    "honest rows: refused with a line, or taken and marked (a table or a benchmark of its own, not ranked, or only",
-    "other words, which aren't shown). What fell changed an honest row, read a file outside, or passed a bound; a look",
-    "that found all as it was is neither refused nor marked, nor is a command that was killed, or whose disk was full,",
-    "and of which nothing was lost or paid twice but what was in flight. Written by `make attack`.",
+    "`make attack` submits results, declarations and folders as an attacker might, drawn with a seed, to a",
+    "leaderboard with twenty honest rows. Each must be refused with an error, or accepted and marked: with a separate",
+    "table or benchmark, not ranked, or with only other words, which aren't shown. An attack *succeeds* if it changes",
+    "an honest row, reads a file outside, or exceeds a limit. Some tries count in neither column: checks that found",
+    "everything unchanged, good pull requests that got their one comment, and commands that were killed or had a full",
+    "disk. Of these commands nothing was lost or paid twice, except running requests.",
 )
 
 

@@ -43,7 +43,7 @@ def films() -> list[Path]:
 
 
 def picks() -> Proof:
-    """Which frames `uniform:N` takes: numpy's even steps, rounded down, which lmms-eval's readers take."""
+    """Which frames `uniform:N` takes: numpy's equal steps, rounded down, which lmms-eval's readers take."""
     versions_ = versions_of("numpy")
     differing = total = 0
     for path in films():
@@ -54,8 +54,8 @@ def picks() -> Proof:
             total += number
             differing += number if len(ours) != number else sum(a != b for a, b in zip(ours, theirs, strict=True))
     return Proof(
-        "frames of `uniform:N`: which",
-        "numpy's even steps",
+        "frames of `uniform:N`: their numbers",
+        "numpy's equal steps",
         f"{total} frames of {len(films())} films, N of {', '.join(map(str, COUNTS))}",
         f"{differing} differ",
         "`np.linspace(0, frames - 1, N, dtype=int)`",
@@ -77,7 +77,7 @@ def pixels() -> Proof:
             gap = np.abs(a.astype(int) - b.astype(int))
             most, mean, total = max(most, int(gap.max())), max(mean, float(gap.mean())), total + 1
     return Proof(
-        "frames of `uniform:32`: their pictures, 0 to 255",
+        "frames of `uniform:32`: their pixels, 0 to 255",
         "decord",
         f"{total} pictures of {len(films())} films",
         f"{most} levels in a pixel, {mean:.2f} on average over a picture",
@@ -109,7 +109,7 @@ def extractors() -> Iterator[Proof]:
     ]
     best = max(both, key=lambda counts: counts["right"])
     theirs = f"theirs: {_read(best)}; ours: {ours}"
-    yield _proof("VLMEvalKit's `can_infer`, its language model aside", n, theirs, "its function", VLMEVALKIT.shown)
+    yield _proof("VLMEvalKit's `can_infer`, without its language model", n, theirs, "its function", VLMEVALKIT.shown)
 
 
 def _read(counts: dict[str, int]) -> str:
@@ -135,7 +135,7 @@ def spans() -> Proof:
 
     return Proof(
         "`read_span`",
-        "TimeLens' `extract_time`, its first pair",
+        "TimeLens' `extract_time`, first pair",
         f"{len(ROWS)} answers, {sum(row.span is None for row in ROWS)} of them without a span",
         f"theirs: {counted(theirs)}; ours: {counted([read_span(text) for text in texts])}",
         "its function",

@@ -139,7 +139,7 @@ def rextime() -> Proof:
     difference = largest((ours[name].value, value) for name, value in pairs.items())
     return Proof(
         ours="`rextime`: its five metrics, 0 to 100",
-        beside="the owners' evaluator, which prints two digits (0.005 is rounding)",
+        beside="the owners' evaluator. It prints two digits, so 0.005 is rounding",
         n=f"{len(questions)} questions of the owners' validation file, random answers",
         difference=difference,
         how="`python rextime_eval.py --submission_path … --gt_path … --save_path …`",
@@ -325,7 +325,7 @@ def curve() -> Proof:
     """CURVE's owners publish no scorer."""
     raise NotRunError(
         "the owners publish no scorer and no prompt file: the score is 100 times the sum of the judge's 0, 1, 2 over "
-        "2N (supplement, section C), and tests hold it to hand work"
+        "2N (supplement, section C), and tests compare it with values computed by hand"
     )
 
 

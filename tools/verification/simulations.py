@@ -52,10 +52,10 @@ def false_ranges() -> Proof:
         ]
         false["plain"] += any(places[winner] > places[loser] for winner, loser in plain)
     return Proof(
-        "ranges of ranks, by Holm over all pairs: at most 5 % of boards may have a false one",
+        "ranges of ranks, with Holm's correction over all pairs: at most 5 % of leaderboards may have a wrong one",
         "the truth",
-        f"{BOARDS} simulated boards of {MODELS} models, {VIDEOS} videos of {QUESTIONS} questions",
-        f"{100 * false['holm'] / BOARDS:.1f} % false; {100 * false['plain'] / BOARDS:.1f} % by each pair alone",
+        f"{BOARDS} simulated leaderboards of {MODELS} models, {VIDEOS} videos of {QUESTIONS} questions",
+        f"{100 * false['holm'] / BOARDS:.1f} % false; {100 * false['plain'] / BOARDS:.1f} % without the correction",
         "`stats.power.rank_ranges`",
         f"seed {SEED}",
     )
@@ -74,9 +74,9 @@ ALIKE = 0.4
 def paired_power() -> Iterator[Proof]:
     """How often the smallest difference that a pilot promises with 80 % is found."""
     how = {
-        "all of it new pairs of which one alone is right": ("new", SETTINGS),
-        "the better model has an easier time with every question": ("even", (SETTINGS[0], SETTINGS[4], SETTINGS[8])),
-        "scores from 0 to 1, the difference added": ("scores", (SETTINGS[0], SETTINGS[4], SETTINGS[7])),
+        "the better model answers more questions that both had wrong": ("new", SETTINGS),
+        "every question is easier for the better model": ("even", (SETTINGS[0], SETTINGS[4], SETTINGS[8])),
+        "scores from 0 to 1, plus the difference": ("scores", (SETTINGS[0], SETTINGS[4], SETTINGS[7])),
     }
     for what, (kind, settings) in how.items():
         found = [_found(kind, setting) for setting in settings]
@@ -85,9 +85,9 @@ def paired_power() -> Iterator[Proof]:
             for share, (pilot, planned, *_) in zip(found, settings, strict=True)
         )
         yield Proof(
-            f"the smallest difference on the same videos, promised with 80 %: {what}",
+            f"the smallest difference that is found in 80 % of studies on the same videos: {what}",
             "the truth",
-            f"{len(settings)} settings, {PILOTS} pilots each and {AFTER} studies of each; videos of pilot→study",
+            f"{len(settings)} settings, {PILOTS} pilots each, and {AFTER} studies of each; videos of pilot→study",
             said,
             "`stats.power.smallest_difference`",
             f"seed {SEED}",
@@ -175,9 +175,9 @@ def several_runs() -> Proof:
             covered += ends is not None and ends[0] <= centre <= ends[1]
         said.append(f"{100 * covered / STUDIES:.1f} % of {runs} runs on {videos} videos (mean {100 * centre:.0f})")
     return Proof(
-        "the 95 % interval of the mean of several runs: videos and runs are its sources",
+        "the 95 % interval of the mean of several runs; it covers the variation of videos and of runs",
         "the truth",
-        f"{STUDIES} simulations each, 4 questions a video, answers right or wrong",
+        f"{STUDIES} simulations each, 4 questions per video, answers right or wrong",
         "; ".join(said),
         "`stats.intervals.confidence_interval`",
         f"seed {SEED}",
@@ -201,7 +201,7 @@ def coverage() -> Proof:
     return Proof(
         "the 95 % interval of a score over videos",
         "the truth",
-        f"{STUDIES} simulations each, 4 questions a video",
+        f"{STUDIES} simulations each, 4 questions per video",
         "; ".join(said),
         "`stats.intervals.mean_over_clusters`",
         f"seed {SEED}",

@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pyarrow.parquet
 import pytest
@@ -17,6 +18,7 @@ from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from reelbench.scoring import aggregation, result_files
+from tests.leaderboard.rows import REXTIME
 from tests.leaderboard.test_ranking import entry
 
 HOSTILE = [
@@ -150,6 +152,42 @@ def test_latex_is_a_column_wide_with_intervals_notes_and_the_best_in_bold():
     assert r"≥ 50.0 \[48.0, 55.0\]" in wide
     with pytest.raises(InputError, match="rextime has no column nonsense; there are accuracy"):
         tables.tables(board.ranked_board(discovery.specs(), rows), "latex", benchmark="rextime", metrics=["nonsense"])
+
+
+def test_a_terminal_s_table_fits_80_columns_and_breaks_no_interval():
+    long = [f"an-organisation/Some-Multimodal-Model-235B-A22B-Instruct-{n}" for n in range(3)]
+    rows = [entry(name, 61.25 - n, kind="run", ci95=(55.5, 66.21)) for n, name in enumerate(long)]
+    shares = {name: MetricValue(value=100.0, n=10) for name in ("accuracy", "miou", "recall_at_0.3", "recall_at_0.5")}
+    rows = [replace(row, metrics=row.metrics | shares) for row in rows]
+    printed = tables.tables(board.ranked_board(discovery.specs(), rows), "text", benchmark="rextime")
+    lines = printed.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[1].split() == ["ranks", "model", "Acc@.5", "95", "%", "Accuracy"]
+    assert [line.split()[1][-2:] for line in lines[2:5]] == ["-0", "-1", "-2"]  # where they differ
+    assert lines[2].split()[-5:] == ["61.2", "55.5", "to", "66.2", "100.0"]
+    assert "3 more columns" in lines[-1]
+
+
+@pytest.mark.slow  # matplotlib looks at all fonts of a machine once
+def test_a_figure_is_as_wide_as_a_column_with_its_fonts_inside(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install 'reelbench[figures]')")
+    from reelbench.leaderboard.exports import figures
+
+    rows = [entry(f"org/модель-{n}", 61.0 - n, kind="run", ci95=(55.0 - n, 66.0 - n)) for n in range(4)]
+    rows.append(entry("people", 90.0, kind="human"))
+    table = board.ranked_board(discovery.specs(), rows)
+    for width, millimetres in (("column", 84), ("page", 174)):
+        pdf, svg = figures.write(table, REXTIME, width, tmp_path)
+        drawn, data = svg.read_text(), pdf.read_bytes()
+        points = float(re.search(r'width="([\d.]+)pt"', drawn)[1])
+        assert points == pytest.approx(millimetres * 72 / 25.4, abs=0.1)
+        assert "<text" not in drawn  # letters are drawn
+        assert float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1]) == pytest.approx(points, abs=0.1)
+        assert b"/FontFile2" in data
+    assert figures.write(table, REXTIME, "page", tmp_path)[0].read_bytes() == data
+    # What stands between two dollars is no formula, and a broken one ends nothing.
+    rows = [entry(name, 61.0, kind="run", ci95=(55.0, 66.0)) for name in ("org/a$\\frac{$b", "org/$x^$y")]
+    assert figures.write(board.ranked_board(discovery.specs(), rows), REXTIME, "column", tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")

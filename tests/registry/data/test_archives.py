@@ -95,21 +95,21 @@ def overwritten(data):
 
 NOISY = {"videos/a.mp4": NOISE, "videos/b.mp4": NOISE}
 DAMAGED = {
-    "cut in a video, gz": tar(NOISY, "w:gz")[:100_000],
-    "cut in a video, xz": tar(NOISY, "w:xz")[:100_000],
-    "cut in a video": tar(NOISY)[:100_000],
-    "wrong bytes, bz2": overwritten(tar(NOISY, "w:bz2")),
-    "no archive": b"<html>" * 1000,
-    "a size beyond all": tar(NOISY, size="9" * 30),
-    "a size that is not a number": tar(NOISY, size="many"),
-    "a sparse map of junk": tar(NOISY, **{"GNU.sparse.map": "junk,1"}),
-    "names upon names": long_names(5000) + tar(NOISY),
+    "cut in a video, gz": lambda: tar(NOISY, "w:gz")[:100_000],
+    "cut in a video, xz": lambda: tar(NOISY, "w:xz")[:100_000],
+    "cut in a video": lambda: tar(NOISY)[:100_000],
+    "wrong bytes, bz2": lambda: overwritten(tar(NOISY, "w:bz2")),
+    "no archive": lambda: b"<html>" * 1000,
+    "a size beyond all": lambda: tar(NOISY, size="9" * 30),
+    "a size that is not a number": lambda: tar(NOISY, size="many"),
+    "a sparse map of junk": lambda: tar(NOISY, **{"GNU.sparse.map": "junk,1"}),
+    "names upon names": lambda: long_names(5000) + tar(NOISY),
 }
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_every_video_of_a_damaged_archive_ends_as_failed(server, spec, data):
-    spec = with_media(spec, packed(server.put("/films.tar.gz", data)))
+    spec = with_media(spec, packed(server.put("/films.tar.gz", data())))
     report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
     assert sorted(what for what, _ in report.failed) == ["a", "b"]
     for _, reason in report.failed:

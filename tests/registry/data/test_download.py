@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.registry import bounds
 from reelbench.registry.data import download
 from reelbench.registry.errors import DataUnavailableError, InputError
 
@@ -182,3 +183,13 @@ def test_a_disk_that_is_full_is_said_to_be_that(web, small_disk):
     with pytest.raises(DataUnavailableError, match=r"the disk of .* is full; make room, try again; \d+ bytes are kept"):
         download.download(url, small_disk / "films.tar")
     assert len(web.requests) == 1
+
+
+def test_a_body_without_end_is_not_kept(web, tmp_path, monkeypatch):
+    url = web.put("/films.tar", BODY, md5=True)
+    web.fail("GET /films.tar", times=None, unmeasured=True)
+    monkeypatch.setattr(download, "_BLOCK", 1000)
+    monkeypatch.setattr(bounds, "UNSTATED_BYTES", 5000)
+    with pytest.raises(InputError, match="without a length that the server states: 6,000, and at most 5,000 are taken"):
+        download.download(url, tmp_path / "films.tar")
+    assert not [file for file in tmp_path.iterdir() if file.stat().st_size > 1000]

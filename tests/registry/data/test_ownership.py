@@ -11,8 +11,7 @@ from reelbench.registry.data import loading, ownership
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import SourceRecord
-from reelbench.tasks.moviecore import formats
-from reelbench.tasks.submissions import Inputs, references_of
+from reelbench.tasks.submissions import Questions
 
 
 @pytest.fixture
@@ -33,8 +32,9 @@ def owners_rows():
 
 
 def whose(spec, path):
-    references, source, split = references_of(spec, Inputs(path, path), formats.read_references)
-    return ownership.whose(spec, split, source, [(r.id, r.video, r.question, r.target) for r in references])
+    asked = Questions(spec, spec.default_split, file=path)
+    entries = [(one.id, one.video, one.question, one.target) for one in asked.references()]
+    return ownership.whose(spec, asked.split, asked.source, entries)
 
 
 def write(path, document):

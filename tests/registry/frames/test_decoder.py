@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import av
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import MediaError
+from reelbench.registry.frames import ahead, decoder
 from reelbench.registry.frames.decoder import Frame, VideoFile, decode
 from reelbench.registry.frames.sampling import FrameSampling
 from tests.registry.frames import clips
@@ -368,6 +370,7 @@ def test_a_consumer_that_stops_early_leaves_no_thread(clip: Make) -> None:
 
 PEAK = """
 import sys
+from reelbench.registry.frames import ahead, decoder
 from reelbench.registry.frames.decoder import decode
 from reelbench.registry.frames.sampling import FrameSampling
 count = 0
@@ -403,3 +406,52 @@ def test_a_film_that_begins_behind_its_only_keyframe_has_none_to_show(tmp_path):
     path.write_bytes(content)
     with pytest.raises(MediaError, match=r"cut.mov: shows no frame of those that keyframe:5 takes; take uniform:8"):
         list(decode(path, FrameSampling.parse("keyframe:5")))
+
+
+@pytest.fixture
+def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list[str]]:
+    """Decode two films ahead, the first once the second waits for it -> the films' suffixes as readers opened them."""
+    opened: list[str] = []
+    start, wait, waits = decoder._Reader.__init__, ahead.turns.wait, threading.Event()
+
+    def noted(reader: decoder._Reader, index: decoder.FrameIndex, *rest: object) -> None:
+        opened.append(index.path.suffix)
+        start(reader, index, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(decoder._Reader, "__init__", noted)
+    monkeypatch.setattr(ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
+    monkeypatch.setattr(ahead, "allotted", lambda: 2)
+    monkeypatch.setattr(decoder, "allotted", lambda: 2)
+
+    def run(goes_on: threading.Event = waits) -> list[str]:
+        def work(suffix: str) -> None:
+            path = clip("libx264", suffix)
+            if suffix == "mp4":
+                assert goes_on.wait(60)
+            assert len(list(VideoFile(path).frames(FrameSampling.parse("all")))) == 300
+            if suffix == "mkv":
+                done.set()
+
+        with ahead.Ahead({suffix: partial(work, suffix) for suffix in ("mp4", "mkv")}) as both:
+            for suffix in ("mp4", "mkv"):
+                both.reached(suffix).result(60)
+        return opened
+
+    done = threading.Event()
+    run.done = done
+    return run
+
+
+def test_the_film_that_is_asked_for_first_is_read_first_whichever_is_open_first(
+    two_ahead: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoder, "_TURN_S", 600.0)
+    assert two_ahead() == [".mp4", ".mkv"]
+    assert (ahead.waiting, decoder._reading) == ({}, set())
+
+
+def test_a_film_of_which_nothing_comes_holds_up_no_other(
+    two_ahead: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoder, "_TURN_S", 0.1)
+    assert two_ahead(two_ahead.done) == [".mkv", ".mp4"]

@@ -26,6 +26,7 @@ TEN = timeline([number / 10 for number in range(10)], 1.0, keyframes=(0, 3, 4, 9
     [
         ("uniform:32", "uniform:32"),
         (" uniform:032 , as=clip ", "uniform:32"),
+        ("32", "uniform:32"),
         ("fps:2", "fps:2"),
         ("fps:2.50,max=128,size=448", "fps:2.5,max=128,size=448"),
         ("fps:.5,size=448,max=9", "fps:0.5,max=9,size=448"),
@@ -56,7 +57,7 @@ def test_a_spec_has_one_canonical_form(spec: str, canonical: str) -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "", "32", "uniform", "uniform:", "uniform:0", "uniform:-3", "uniform:2.5", "uniform:9999999", "unifrom:8",
+        "", "uniform", "uniform:", "uniform:0", "uniform:-3", "uniform:2.5", "uniform:9999999", "unifrom:8",
         "uniform:٣", "fps:0", "fps:nan", "fps:1e9", "fps:2,128", "fps:2,max=0", "fps:2,max=4,max=5",
         "uniform:8,max=4",
         "window:5-2,4", "window:5-5,4", "window:5,4", "window:1-2", "window:1-2,size=448", "window:-1-2,4",

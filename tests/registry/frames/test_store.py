@@ -1,9 +1,11 @@
 """The frame store: what adapters read back, one decode for all who ask, and a bounded size."""
 
+import hashlib
 import importlib.util
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ import pytest
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames import take
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import IN_USE_S, FrameStore, StoredFrames
+from reelbench.registry.frames.store import ENCODER_VERSIONS, IN_USE_S, FrameStore, StoredFrames
 from tests.registry.frames import clips
 
 Make = Callable[..., Path]
@@ -227,15 +229,15 @@ def test_a_changed_video_is_decoded_anew(clip: Make, store: FrameStore, tmp_path
     assert [number for number, _ in in_clip(after.path)] == [1000, 1299]
 
 
-def test_a_video_with_another_time_of_change_is_decoded_anew(
-    clip: Make, store: FrameStore, decodes: Callable[[], int], tmp_path: Path
+def test_a_video_that_changed_in_the_middle_is_decoded_anew(
+    clip: Make, store: FrameStore, tmp_path: Path, decodes: Callable[[], int]
 ) -> None:
-    # Only head, middle and tail are hashed: of a change elsewhere, the file's time tells.
-    video = tmp_path / "film.mp4"
-    video.write_bytes(clip("libx264", "mp4").read_bytes())
-    store.get(video, parse("uniform:2"))
-    os.utime(video, (1e9, 1e9))
-    store.get(video, parse("uniform:2"))
+    video, content = tmp_path / "film.mp4", bytearray(clip("libx264", "mp4").read_bytes())
+    content += b"\0\x10\0\0free" + bytes(0x100000 - 8)
+    for filler in (0, 1):
+        content[-0x80000:-0x40000] = bytes([filler]) * 0x40000  # the size, the head and the tail stay
+        video.write_bytes(content)
+        store.get(video, parse("uniform:2"))
     assert decodes() == 2
 
 
@@ -409,7 +411,7 @@ def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameS
     other = store.get(video, parse("uniform:2"))
     DAMAGE[damage](store.get(video, parse("uniform:4")).path.parent / "frames.json")
     assert store.info().entries == 2
-    assert other in store.held(video)
+    assert other in store.held(video, store.samplings())
     assert store.clear() == 2
     assert store.info().entries == 0
 
@@ -482,6 +484,46 @@ def test_asking_keeps_an_entry(clip: Make, tmp_path: Path) -> None:
     store.get(video, parse("uniform:6"))
     assert kept.path.exists()
     assert not dropped.path.exists()
+
+
+def test_a_copy_of_a_video_is_the_video(
+    clip: Make, store: FrameStore, tmp_path: Path, decodes: Callable[[], int]
+) -> None:
+    video, copy = clip("libx264", "mp4"), tmp_path / "elsewhere.mp4"
+    shutil.copyfile(video, copy)
+    os.utime(copy, (1, 1))
+    assert store.get(copy, parse("uniform:4")) == store.get(video, parse("uniform:4"))
+    assert decodes() == 1
+
+
+def test_frames_that_an_earlier_release_stored_are_found(
+    clip: Make, store: FrameStore, decodes: Callable[[], int]
+) -> None:
+    video = clip("libx264", "mp4")
+    stored = store.get(video, parse("uniform:3"))
+    content, stat = video.read_bytes(), video.stat()
+    probes = [content[at : at + 65536] for at in (0, stat.st_size // 2, max(0, stat.st_size - 65536))]
+    mark = hashlib.sha256(b"".join([f"{stat.st_size}:{stat.st_mtime_ns}:".encode(), *probes])).hexdigest()
+    key = hashlib.sha256(f"2\n{mark}\nuniform:3".encode()).hexdigest()[:40]
+    earlier = store.root / key[:2] / key
+    earlier.parent.mkdir(exist_ok=True)
+    stored.path.parent.rename(earlier)
+    again = store.get(video, parse("uniform:3"), even=True)
+    assert again.path.parent == earlier.with_name(f"{key}-even")
+    assert again.timestamps[:3] == stored.timestamps
+    assert store.kept(video, parse("uniform:3")).path.parent == earlier
+    assert decodes() == 1
+    assert store.clear(video, store.samplings()) == 2
+
+
+def test_a_clip_with_the_clock_of_before_is_not_shown(
+    clip: Make, store: FrameStore, decodes: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as then:
+        then.setitem(ENCODER_VERSIONS, "clip", 1)
+        old = store.get(clip("libx264", "mp4"), parse("uniform:4"))
+    assert store.get(clip("libx264", "mp4"), parse("uniform:4")).path != old.path
+    assert decodes() == 2
 
 
 def test_info_and_clear(clip: Make, store: FrameStore) -> None:

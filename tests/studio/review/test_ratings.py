@@ -262,7 +262,9 @@ def test_a_rating_that_is_none_is_named(review, ratings, says):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("schema_version", 99), ("saved", "2026-11-20T10:00:00")], ids=["schema", "no time zone"]
+    ("field", "value"),
+    [("schema_version", 99), ("saved", "2026-11-20T10:00:00"), ("benchmark", "/home/me/films"), ("benchmark", "..")],
+    ids=["schema", "no time zone", "a path", "up"],
 )
 def test_what_no_page_writes_is_named(review, field, value):
     path = review("Ada", {})

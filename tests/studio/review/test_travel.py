@@ -55,11 +55,11 @@ def test_nothing_of_the_makers_machine_is_in_it_and_whose_the_clips_are(page_of,
     page, said = page_of("--embed", "--sample", 2)
     text = page.read_text()
     assert len(re.findall(r'<script type="text/plain" id="clip-\d">', text)) == 2
-    assert "reviewers only" in said
+    assert "only to your reviewers" in said
     assert str(tmp_path) not in text
     assert str(reelbench_home) not in text
     assert "file:///" not in text
-    assert "Pass them on to nobody" in data_of(page)["terms"]
+    assert "Give them to nobody" in data_of(page)["terms"]
     assert data_of(page_of("--sample", 2)[0])["page"] == data_of(page)["page"]  # clips or none, it is one draw
 
 

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-import torch
 
 from reelbench.registry.frames import take
 from tests.registry.frames import clips
@@ -23,6 +22,7 @@ def video(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def processor(tmp_path_factory):
+    import torch
     from transformers import AutoProcessor
 
     torch.manual_seed(0)

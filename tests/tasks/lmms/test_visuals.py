@@ -3,6 +3,7 @@
 import shutil
 import sys
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
 from reelbench.tasks import rextime
-from reelbench.tasks.lmms import adapters
+from reelbench.tasks.lmms import adapter_patches, adapters
 from reelbench.tasks.lmms.task import LmmsTask
 from tests.registry.frames import clips
 
@@ -246,7 +247,10 @@ class TestVideosInPictures:
     def test_a_clip_is_looked_up_once_and_made_anew_where_it_was_evicted_since(self, row, shown_to, reelbench_home):
         task = LmmsTask(registry.get("dramaqa_cogme"))
         shown_to("qwen2_5_vl", "uniform:4")
-        task.doc_to_text(row)
+        with opened_files(reelbench_home / "frames") as opened:
+            task.doc_to_text(row)  # all prompts are written before the first question is asked: nothing is decoded
+        assert opened == []
+        task.doc_to_messages(row)
         with opened_files(reelbench_home / "frames") as opened:
             task.doc_to_messages(row)
             task.process_results(row, ["(A)"])
@@ -267,6 +271,97 @@ class TestVideosInPictures:
         content, sample = asked(task, row)
         assert content == []
         assert sample.reason == "media_unreadable"
+
+
+class Sender:
+    """An adapter that sends one request after the other, as lmms-eval's `openai` does; `row["video"]` is its answer."""
+
+    rank, batch_size = 0, 1
+
+    def __init__(self, prefix_aware_queue=True):
+        self.prefix_aware_queue = prefix_aware_queue
+        self.sent = []
+
+    def generate_until(self, requests):
+        requests = sorted(requests, key=lambda r: hash(r.args[0])) if self.prefix_aware_queue else requests
+        return [self._send(*request.args) for request in requests]
+
+    def _send(self, _, doc_to_messages, __, number, task, split):
+        row = self.task_dict[task][split][number]
+        self.sent.append((row["id"], doc_to_messages(row)[0]["content"]))
+        return row["id"]
+
+
+def sent_by(task, given, **chosen):
+    """Ask questions of ReXTime through an adapter, all prompts first, as lmms-eval does -> the adapter, its answers."""
+    adapter = adapter_patches.patched(Sender)(**chosen)
+    adapter.task_dict = {"rextime_mini": {"test": given}}
+    prompts = [task.doc_to_text(row) for row in given]
+    requests = [
+        SimpleNamespace(args=(prompt, task.doc_to_messages, {}, n, "rextime_mini", "test"), task_name="rextime_mini")
+        for n, prompt in enumerate(prompts)
+    ]
+    return adapter, adapter.generate_until(requests)
+
+
+class TestOrder:
+    @pytest.fixture
+    def given(self, row, reelbench_home):
+        """Two videos' questions in turn; the one that is longer comes second."""
+        other = row | {"id": "other", "video": "longer", "duration": 500.0}
+        folder = reelbench_home / "mini" / "rextime"
+        clips.encode(folder / "longer.mp4", codec="libx264", gop=4, ticks=clips.constant(20, 2))
+        return [row, other, row | {"id": "mini1b"}, other | {"id": "other b"}]
+
+    def test_a_videos_questions_are_asked_together_and_begin_with_the_same_pictures(self, task, given, shown_to):
+        shown_to("openai", "uniform:4")
+        adapter, answers = sent_by(task, given)
+        assert [name for name, _ in adapter.sent] == ["other", "other b", "mini1", "mini1b"]
+        assert answers == ["mini1", "other", "mini1b", "other b"]
+        for (_, first), (_, second) in zip(adapter.sent[::2], adapter.sent[1::2], strict=True):
+            assert [part["type"] for part in first[-2:]] == ["image", "text"]
+            assert first[:-1] == second[:-1]
+
+    def test_a_queue_that_the_user_asked_for_stays(self, task, given, shown_to):
+        shown_to("openai", "uniform:4")
+        adapter, _ = sent_by(task, given, prefix_aware_queue=True)
+        assert adapter.prefix_aware_queue
+        adapter, _ = sent_by(task, given)
+        assert adapter.prefix_aware_queue  # other people's tasks get it
+
+    def test_no_answer_is_kept_where_the_video_gave_no_frames(self, task, given, shown_to, reelbench_home):
+        shown_to("openai", "uniform:4")
+        (reelbench_home / "mini" / "rextime" / "longer.mp4").write_bytes(b"no film")
+        _, answers = sent_by(task, given)
+        assert answers == ["mini1", "", "mini1b", ""]  # lmms-eval's response cache keeps no empty one
+        assert task.item(given[1], "").reason == "media_unreadable"
+        assert task.item(given[0], "{}").reason != "media_unreadable"
+
+
+@pytest.fixture
+def extract_for(monkeypatch):
+    """Run `frames extract` for an adapter in this process."""
+    from reelbench.cli.frames import extract
+
+    monkeypatch.setattr("reelbench.registry.frames.fill._in_pool", lambda videos, work, _: map(work, videos))
+    return lambda adapter: extract(["rextime_mini"], frames="uniform:5", shown_to=adapter, workers=1)
+
+
+@pytest.mark.parametrize("adapter", ["openai", "qwen2_5_vl", "qwen2_vl", "gemma3", "llava_onevision"])
+def test_what_was_extracted_for_an_adapter_is_not_decoded_again(adapter, row, shown_to, extract_for, caplog):
+    shown_to(adapter, "uniform:5")
+    extract_for(adapter)
+    caplog.set_level("INFO", logger="reelbench.registry.frames.store")
+    content, sample = asked(LmmsTask(rextime.SPEC), row)
+    assert len(content) in {1, 5}
+    assert sample.frame_timestamps[:2] == [0, 1]
+    assert not [record for record in caplog.records if record.getMessage().startswith("decoded ")]
+
+
+@pytest.mark.usefixtures("row")
+def test_frames_are_extracted_for_no_adapter_that_lmms_eval_lacks(extract_for):
+    with pytest.raises(InputError, match="--for opena: lmms-eval has no such adapter"):
+        extract_for("opena")
 
 
 class TestTheName:

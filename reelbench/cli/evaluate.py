@@ -1,0 +1,147 @@
+"""`reelbench eval`: one verb. Who serves the model decides: a server is asked as by `ask`, a checkpoint by `run`."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.about import about_options
+from reelbench.cli.asking import keeping_options, limit_options, llm_options, question_choice, runs_options
+from reelbench.cli.completion import model_names
+from reelbench.cli.judging import extra_of, judge_options
+from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, option, shell_line, takes
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_record
+
+_ADAPTERS: dict[str, str] = json.loads(Path(__file__).with_name("adapters.json").read_bytes())
+"""Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
+
+_TYPED = {"reelbench ask ": "reelbench eval ", "--llm-url": "--base-url", "--llm ": "--model "}
+
+_GROUPS = (judge_options, about_options, keeping_options, limit_options, question_choice, runs_options, llm_options)
+
+
+@takes("options", handed_on(*_GROUPS, without=("llm", "llm_url")))
+def evaluate(
+    context: typer.Context,
+    names: Names,
+    *,
+    model: Annotated[list[str], option("eval", "--model", autocompletion=model_names)],
+    base_url: Annotated[str | None, option("eval", "--base-url")] = None,
+    adapter: Annotated[str | None, option("eval", "--adapter")] = None,
+    model_args: Annotated[list[str] | None, option("eval", "--model-args")] = None,
+    frames: Annotated[str | None, option("eval", "--frames"), Kind.FRAMES] = None,
+    limit: Annotated[int | None, option("ask", "--limit"), Kind.LIMIT] = None,
+    output: Annotated[Path | None, option("ask", "--output")] = None,
+    plan: Annotated[bool, option("ask", "--plan")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    options: Any,  # noqa: ANN401 - handed on as they were typed
+) -> None:
+    """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
+
+    A model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the Hub's, whose `run`
+    is printed. All options of `ask` or `run` are taken. Several models have a folder each in --output.
+    """
+    del frames, as_json, options  # handed on
+    typed = given(context, leave_out=("names", "model", "base_url", "adapter", "model_args", "output"), shown=False)
+    models = [part for text in model for part in text.split(",") if part]
+    loading = ",".join(model_args or ())
+    inner = {part.partition("=")[0]: part.partition("=")[2] for part in loading.split(",")}
+    if len(models) == 1 and "/" not in models[0] and "pretrained" in inner:  # lmms-eval's words for a checkpoint
+        adapter = adapter or (models[0] if models[0] != "hf" else None)
+        models, loading = [inner.pop("pretrained")], ",".join(f"{name}={value}" for name, value in inner.items())
+    extra = extra_of("--llm-extra", context.params["llm_extra"])
+    generation = ",".join(f"{name}={value}" for name, value in extra.items())
+    failed = []
+    places = {one: re.sub(r"[^\w.-]+", "-", one).strip("-.") for one in models}
+    if output and len({place.casefold() for place in places.values()}) < len(models):
+        raise InputError(f"--model {', '.join(models)}: two of them have one folder in --output; run them apart")
+    for one in models:
+        folder = output / places[one] if output and len(models) > 1 else output
+        if (of_lmms_eval := _adapter(one, base_url, adapter)) is None:
+            place = ["--output", str(folder)] if folder else []
+            words = ["ask", *names, "--llm", one, *(["--llm-url", base_url] if base_url else []), *typed, *place]
+        else:
+            loaded = ",".join(filter(None, [f"pretrained={_plain(one)}", loading]))
+            there = {"--output_path": folder, "--limit": limit, "--model_args": loaded, "--gen_kwargs": generation}
+            behind = [part for name, value in there.items() if value for part in (name, str(value))]
+            apart = ("names", "model", "base_url", "adapter", "model_args", "output", "limit", "llm_extra", "plan")
+            ours = given(context, leave_out=apart, shown=False)
+            words = ["run", *ours, "--", "--tasks", ",".join(map(_task, names)), "--model", of_lmms_eval, *behind]
+        if of_lmms_eval is not None:
+            console.noted(quiet=quiet)(shell_line(["reelbench", *words]))
+            if plan:
+                continue
+        try:
+            from reelbench.cli.commands import assembled
+
+            console.renamed = {} if of_lmms_eval else _TYPED
+            if typer.main.get_command(assembled(words[0]))(words, standalone_mode=False):
+                failed.append(f"{one} failed")
+        except ReelbenchError as error:
+            if isinstance(error, InputError):
+                raise
+            failed.append(f"{one}: {error}" if len(models) > 1 else str(error))
+    if failed:
+        raise ReelbenchError("; ".join(failed))
+
+
+def _plain(model: str) -> str:
+    return model.removeprefix("hf/").removeprefix("hf:")
+
+
+def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
+    """Return lmms-eval's adapter of a checkpoint; None of a model that a server has.
+
+    Raises:
+        InputError: The model is a checkpoint, and nothing tells its adapter.
+    """
+    from reelbench.llm.served import PROVIDERS
+
+    prefix, slash, _ = model.partition("/")
+    of_provider = slash and any(prefix in {name, provider.alias} for name, provider in PROVIDERS.items())
+    folder = settings.expanded(_plain(model))
+    a_folder = model.startswith((".", "/", "~"))
+    url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    asked = url or "://" in model or of_provider or not slash
+    if adapter is not None:
+        return adapter
+    if folder.is_dir() and not a_folder and not base_url:  # a folder's code would run; its name may be a model's
+        raise InputError(
+            f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or --base-url URL"
+        )
+    if model in _ADAPTERS.values() and not url:
+        raise InputError(
+            f"--model {model}: is an adapter of lmms-eval's; name the checkpoint: --model Qwen/Qwen2.5-VL-7B-Instruct, "
+            f"say, and --adapter {model} if you want that one; a server's model of this name: --base-url URL"
+        )
+    if asked and not a_folder and not model.startswith(("hf/", "hf:")):
+        return None
+    config = folder / "config.json"
+    if a_folder and not config.is_file():
+        raise InputError(f"--model {model}: no folder with a checkpoint (no config.json there)")
+    told = str((read_record(config) or {}).get("model_type")) if a_folder else _plain(model).rpartition("/")[2]
+    plain = re.sub(r"[-.]", "_", told.lower())
+    found = next((name for pattern, name in _ADAPTERS.items() if re.search(pattern, plain)), None)
+    if found is None:
+        raise InputError(
+            f"--model {model}: which adapter of lmms-eval runs this checkpoint isn't known ({told}); name one, for "
+            f"example --adapter llava_hf; or, if a server has the model, add --base-url URL"
+        )
+    return found
+
+
+def _task(name: str) -> str:
+    """Return lmms-eval's task of a benchmark's name."""
+    from reelbench.registry import discovery
+    from reelbench.registry.data import loading
+
+    if discovery.find_task(name) is not None:
+        return name
+    spec, split, _ = loading.named(name)
+    return next((task.name for task in spec.tasks if task.split == split and not task.only), spec.tasks[0].name)

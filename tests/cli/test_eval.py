@@ -1,0 +1,271 @@
+"""`reelbench eval`: one verb; a server is asked as by `ask`, a checkpoint goes to lmms-eval as by `run`."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from reelbench.cli.evaluate import _adapter
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from tests.servers.judge import Answer, JudgeServer
+
+MINI = "rextime_mini"
+TABLE = Path(__file__).parents[1] / "fixtures" / "answers.jsonl"
+"""A table whose column of texts has no name that tells."""
+GOOD = '{"span": [0, 5], "answer": "A"}'
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ((), "its cost: add --llm-price IN,OUT"),
+        # 12 questions of 8 pictures and about 100 tokens of text at $1, and an answer at $4, a million
+        (("--frames", 8, "--llm-price", "1,4", "--max-tokens", 200), "its cost: about $0.11 at most"),
+        (("--frames", 8, "--llm-price", "1,4", "--max-tokens", 20_000), "its cost: about $1.06 at most"),
+        (("--frames", "fps:1", "--llm-price", "1,4"), "fps:1,max=32 has one"),
+    ],
+)
+def test_a_plan_bounds_the_cost_or_says_what_would(reelbench, typed, said):
+    done = reelbench("eval", MINI, "--model", "openai/gpt-6-luna", "--plan", *typed)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+def test_a_served_model_is_asked_as_ask_does_it(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = (MINI, "--frames", "none", "--limit", 3, "--json")
+        done = reelbench("eval", *words, "--model", "m", "--base-url", server.url, "--output", tmp_path / "one")
+        assert done.returncode == 0, done.stderr
+        sent = server.calls[0].body
+        asked = reelbench("ask", *words, "--llm", "m", "--llm-url", server.url, "--output", tmp_path / "two")
+        assert len(server.calls) == 3 + 3  # kept under the same keys, and asked once more to look whose they are
+    assert sent["model"] == "m"
+    assert json.loads(done.stdout)["metrics"] == json.loads(asked.stdout)["metrics"]
+    assert "--llm" not in done.stderr  # what one typed is --model and --base-url
+    assert f"the model m is asked at 127.0.0.1:{server.url.split(':')[2].split('/')[0]}, with no key" in done.stderr
+
+
+def test_what_others_type_is_taken_for_ours_and_told_where_a_model_is_asked(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = ("--task", f"{MINI},curve_mini", "-m", "m", "--base_url", server.url, "--out", tmp_path, "-n", 1)
+        done = reelbench("eval", *words, "--frames", "1fps")
+        assert done.returncode == 0, done.stderr
+        shown = [part for call in server.calls for part in call.body["messages"][0]["content"]]
+    for told in ("--task: `eval` does", "-m: taken for --model", "--base_url: taken for", "-n: taken for --limit"):
+        assert told in done.stderr
+    assert {path.parent.name for path in tmp_path.glob("*/result.json")} == {MINI, "curve_mini"}
+    frames = json.loads((tmp_path / MINI / "result.json").read_text())["settings"]["frames"]
+    assert frames.startswith("fps:1")
+    assert any(part["type"] == "image_url" for part in shown)
+
+
+def test_what_others_ask_with_is_taken_and_a_plan_asks_nothing(reelbench, tmp_path):
+    typed = ("--fps", 1, "--temperature", 0.7, "--epochs", 2, "--max-connections", 4, "--overwrite", "--limit", 1)
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = ("eval", MINI, "--model", "m", "--base-url", server.url, "--output", tmp_path, *typed)
+        planned = reelbench(*words, "--dry-run")
+        assert (planned.returncode, len(server.calls)) == (0, 0), planned.stderr
+        done = reelbench(*words)
+        assert done.returncode == 0, done.stderr
+        calls = server.calls
+    assert "1 questions with their videos, frames fps:1,times=text, to m at 127.0.0.1:" in planned.stdout
+    assert ": 2 requests, fewer where answers are kept; nothing was asked" in planned.stdout
+    assert [call.body["temperature"] for call in calls] == [0.7, 0.7]
+    assert """--llm-extra '{"temperature": 0.7}'""" in done.stderr.replace("--runs 2 ", "")
+    runs = [json.loads(path.read_text()) for path in tmp_path.rglob("result.json")]
+    assert [run["settings"]["frames"] for run in runs] == ["fps:1,times=text"] * 2
+
+
+def test_the_lines_that_are_named_for_a_result_and_for_a_file_of_questions_run(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        reelbench("eval", MINI, "--model", "m", "--base-url", server.url, "--frames", "none", "--output", tmp_path)
+    row = {"id": "q", "video": "a.mp4", "question": "What?", "options": ["A dog", "A cat"], "answer": "A"}
+    (tmp_path / "my rows.jsonl").write_text(json.dumps(row) + "\n")
+    wrong = [
+        ("score", MINI, "--judge-model", "j", "--judge-url", "http://127.0.0.1:9/v1"),
+        ("validate", "my rows.jsonl", "--no-media"),
+    ]
+    for words in wrong:
+        told = reelbench(*words, cwd=tmp_path)
+        assert told.returncode == 2
+        lines = re.findall("`(reelbench [^`]+)`", told.stderr)
+        assert lines, told.stderr
+        for line in lines:
+            done = reelbench(*shlex.split(line)[1:], cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+    assert (
+        "`reelbench eval my_rows --model m`" in reelbench("eval", "my rows.jsonl", "--model", "m", cwd=tmp_path).stderr
+    )
+
+
+def test_several_models_have_a_folder_each(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        models = ("--model", "a", "--model", "b")
+        done = reelbench("eval", MINI, *models, "--base-url", server.url, "--frames", "none", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir() if (path / MINI / "result.json").is_file()} == {"a", "b"}
+
+
+@pytest.mark.lmms
+@pytest.mark.slow
+def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(reelbench, tiny_vlm, tmp_path):
+    loaded = ("--model-args", "device=cpu,device_map=cpu,attn_implementation=eager,min_pixels=3136,max_pixels=12544")
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        models = ("--model", f"{tiny_vlm},m", "--base-url", server.url, *loaded)
+        done = reelbench("eval", MINI, *models, "--frames", 2, "--limit", 1, "--output", tmp_path, timeout=1800)
+    assert done.returncode == 0, done.stderr
+    assert "--model qwen2_5_vl" in done.stderr
+    of_lmms, asked = sorted(tmp_path.rglob("result.json"), key=lambda path: "m" in path.relative_to(tmp_path).parts)
+    results = [json.loads(path.read_text()) for path in (of_lmms, asked)]
+    assert [result["settings"]["frames"] for result in results] == ["uniform:2", "uniform:2,times=text"]
+    assert [result["model"]["id"] for result in results] == ["local/tiny-vlm", "m"]
+    assert [result["counts"]["scored"] for result in results] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "adapter"),
+    [
+        ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_5_vl"),
+        ("Qwen/Qwen3-VL-8B-Instruct", "qwen3_vl"),
+        ("OpenGVLab/InternVL3-8B", "internvl3"),
+        ("OpenGVLab/InternVL3-8B-hf", "internvl_hf"),
+        ("llava-hf/llava-onevision-qwen2-7b-ov-hf", "llava_hf"),
+        ("google/gemma-3-4b-it", None),  # a provider's too: `ask` ends with both lines
+        ("hf/google/gemma-3-4b-it", "gemma3"),
+        ("anthropic/claude-opus-4-6", None),
+        ("gpt-6-luna", None),
+    ],
+)
+def test_who_serves_a_model_is_told_by_its_name(model, adapter, monkeypatch):
+    for variable in ("OPENAI_BASE_URL", "REELBENCH_LLM_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    assert _adapter(model, None, None) == adapter
+    assert _adapter(model, "http://127.0.0.1:1/v1", None) in {None, "gemma3"}
+
+
+def test_a_folder_is_a_checkpoint_by_its_config(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
+    assert _adapter(str(tmp_path), None, None) == "qwen2_5_vl"
+    (tmp_path / "config.json").write_text('{"model_type": "unheard_of"}')
+    with pytest.raises(InputError, match="--adapter"):
+        _adapter(str(tmp_path), None, None)
+
+
+def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
+    (tmp_path / "gpt-6-luna").mkdir()
+    (tmp_path / "gpt-6-luna" / "config.json").write_text('{"model_type": "internvl_chat"}')
+    monkeypatch.chdir(tmp_path)
+    assert _adapter("gpt-6-luna", "http://127.0.0.1:1/v1", None) is None
+    with pytest.raises(InputError, match=r"write \./gpt-6-luna or --base-url URL"):
+        _adapter("gpt-6-luna", None, None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("CURVE", "curve"),
+        ("curve_ja", "curve_ja-JP"),
+        ("curve-ja", "curve_ja-JP"),
+        ("movicore", "moviecore"),
+        ("Rextime-Mini", MINI),
+        ("curve_j", "curve_j"),
+        ("curve_en", "curve_en"),  # of Great Britain or of India
+        ("nothing", "nothing"),
+    ],
+)
+def test_a_name_is_taken_where_one_alone_can_be_meant(typed, name):
+    assert discovery.meant(typed) == name
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("run", "--", "--tasks", "curve_jja", "--model", "openai"), "did you mean 'curve_ja-JP'?"),
+        (("run", "--", "--tasks", MINI, "--model", "opanai"), "did you mean 'openai'?"),
+        (("run", "--slurm", "--", "--tasks", MINI), "docs/recipes/slurm.md"),
+        (("run", "--onyl", "--", "--tasks", MINI), "did you mean --only"),
+        (("eval", MINI, "--model", "groq/q", "--frames", "64"), "Groq takes at most 5 pictures a request, and not 64"),
+        (("eval", MINI, "--model", "google/gemma-3-4b"), "--model gemini/gemma-3-4b asks Google's Gemini API"),
+        (("power", "moviecore", "--icc", "2"), "`power`: taken for `compare power`"),
+        (("eval", "rextime", "--model", "m", "--split", "test"), "rextime_test: `reelbench list` shows them"),
+        (("check", "README.md"), "`reelbench new NAME --from README.md`"),
+        (("leaderboard", str(Path(__file__).parent)), "leaderboard add"),
+        (("leaderboard", "show"), "`leaderboard show`: taken for `leaderboard list`"),
+        (("score", MINI, "--predictions", TABLE), "no column of predicted texts (prediction, pred, response"),
+        (("init",), "as in `reelbench new kitchen --from rows.jsonl"),
+        (
+            ("export", "RUN", "--wrong", "--csv"),
+            "`reelbench view RUN --csv answers.csv` writes the answers (of wrong",
+        ),
+        (("view", "RUN", "--only-wrong"), "--only-wrong: taken for --only wrong"),
+        (("compare", "RUN", "RUN", "--significance"), "`--significance`: `compare` does so without it"),
+        (("leaderboard", "build", "--output", "site"), "`reelbench leaderboard build --out site --store store`"),
+        (("view", "RUN", "--wrong"), "--wrong: taken for --only wrong"),
+        (("cache", "prune", "--yes"), "give --older-than DAYS, --model MODEL, or both"),
+        (("eval", MINI, "--show-prompt"), f"`reelbench info {MINI}` shows a mini question"),
+        (("data", "rm", "rextime"), "where `reelbench doctor` says"),
+        (("score", MINI, "--predictions", TABLE, "--log", "mlflow"), "`reelbench.open_result(DIR).to_frame()`"),
+        (("eval", MINI, "--model", "qwen2_5_vl"), "name the checkpoint: --model Qwen/Qwen2.5-VL-7B-Instruct"),
+    ],
+)
+def test_a_wrong_guess_ends_in_one_line_that_names_the_right_one(words, line, reelbench):
+    done = reelbench(*words)
+    assert done.returncode == 2, done.stderr
+    assert line in done.stderr
+    assert len(done.stderr.splitlines()) <= 2, done.stderr
+
+
+def test_at_most_22_commands_stand_at_the_top(reelbench):
+    told = reelbench("--help").stdout.partition("\nMeasure:")[2]
+    assert len([line for line in told.splitlines() if line.startswith("  ") and line[2] != " "]) <= 22
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("cite", "rextime"), "`cite rextime`: taken for `info rextime`"),
+        (("data", "path"), "`data path`: taken for `doctor`"),
+        (("score", MINI, "--template", "--silent"), "--silent: taken for --quiet"),
+        (("data", "list"), "`data list`: taken for `list`"),
+        (("list", "tasks"), "`tasks`: `list` does so without it"),
+        (("list", MINI), "`list rextime_mini`: taken for `info rextime_mini`"),
+        (
+            ("eval", MINI, "--model", "./llava_hf", "--adapter", "llava_hf", "--dry-run", "--temperature=0.7"),
+            "--model_args pretrained=./llava_hf --gen_kwargs temperature=0.7",
+        ),
+        (
+            ("eval", "--tasks", MINI, "--model", "llava_hf", "--model_args", "pretrained=./c,device=cpu", "--plan"),
+            "--model llava_hf --model_args pretrained=./c,device=cpu",
+        ),
+        (("clean",), "nothing is removed: give --older-than DAYS"),
+    ],
+)
+def test_what_others_call_it_is_taken_for_ours_and_told(words, told, reelbench):
+    done = reelbench(*words)
+    assert done.returncode == 0, done.stderr
+    assert told in done.stderr
+
+
+def test_two_models_never_write_one_folder(reelbench, tmp_path):
+    words = ("eval", MINI, "--base-url", "http://127.0.0.1:1/v1", "--output", tmp_path / "out")
+    for models in ("a/b,a-b", "a/b,A/B", "m,m"):
+        done = reelbench(*words, "--model", models)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "two of them have one folder in --output; run them apart" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("config", ["[]", "3", '"x"', "null", "{", '{"model_type": ["a"]}'])
+def test_a_checkpoint_s_config_that_is_none_is_said_in_a_line(config, tmp_path):
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"):
+        _adapter(str(tmp_path), None, None)
+
+
+def test_what_is_quiet_does_not_tell_what_it_was_taken_for(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        done = reelbench("ask", MINI, "--model", "m", "--url", server.url, "-q", "--limit", 1, "--output", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

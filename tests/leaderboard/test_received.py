@@ -1,0 +1,140 @@
+"""A received result that is only looked at: its files are its own, of a size, and each id is there once."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+
+from reelbench.leaderboard import board
+from reelbench.leaderboard.entries import RankingGroup
+from reelbench.registry import bounds
+from tests.leaderboard.test_tampering import forge
+
+LOOKS = (("view", "{}"), ("compare", "{}", "{}"))
+
+
+def looked_at(reelbench, run):
+    return [reelbench(*(word.format(run) for word in words)) for words in LOOKS]
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "result.json", "questions.jsonl"])
+def test_a_file_that_leads_out_of_its_folder_is_not_read(name, rextime_run, reelbench, tmp_path):
+    run = rextime_run()
+    (tmp_path / "secret").write_text((run / name).read_text() if (run / name).is_file() else "{}")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(tmp_path / "secret")
+    for done in looked_at(reelbench, run)[: 1 if name == "questions.jsonl" else None]:
+        assert done.returncode == 2
+        assert f"{name}: leads out of its folder" in done.stderr
+
+
+def test_a_link_within_the_folder_is_read(rextime_run, reelbench):
+    run = rextime_run()
+    (run / "samples.jsonl").rename(run / "kept.jsonl")
+    (run / "samples.jsonl").symlink_to("kept.jsonl")
+    assert [done.returncode for done in looked_at(reelbench, run)] == [0, 0]
+
+
+@pytest.mark.parametrize(("bound", "most"), [("SAMPLES_BYTES", 1000), ("ITEMS", 11)])
+def test_samples_beyond_a_bound_are_refused_with_both_figures(bound, most, rextime_run, monkeypatch):
+    from reelbench.registry.errors import InputError
+    from reelbench.scoring import result_files
+
+    run = rextime_run()
+    monkeypatch.setattr(bounds, bound, most)
+    with pytest.raises(InputError, match=rf"samples.jsonl: (bytes|items): [\d,]+, and at most {most:,} are taken"):
+        list(result_files.read_samples(run))
+
+
+def test_an_id_that_is_there_twice_is_no_run_to_look_at(rextime_run, reelbench):
+    run = rextime_run()
+    forge(run, lambda lines: lines.append(lines[0]))
+    for done in looked_at(reelbench, run):
+        assert done.returncode == 2
+        assert "samples.jsonl, line 13: the id 'mini1' is there twice" in done.stderr
+
+
+MANY = {f"n{number}": 1 for number in range(bounds.ENTRIES + 1)}
+
+
+@pytest.mark.parametrize(
+    ("way", "value"),
+    [
+        (("provenance", "asked"), {"asked": 1, "kept": 0, "server": "s", "served": MANY}),
+        (("settings", "preset"), {"name": "p", "values": {name: {"value": 1, "source": "s"} for name in MANY}}),
+        (("settings", "frames_unlike"), MANY),
+        (("settings", "frames_given"), {str(number): 1 for number in range(bounds.FRAMES_GIVEN + 1)}),
+        (("counts", "unscored"), MANY),
+    ],
+    ids=lambda part: ".".join(part) if isinstance(part, tuple) else "",
+)
+def test_what_a_record_lists_has_an_end(way, value, rextime_run, reelbench):
+    def change(stated):
+        stated[way[0]][way[1]] = value
+
+    run = rextime_run()
+    forge(run, result=change)
+    done = reelbench("view", run)
+    assert done.returncode == 2
+    assert ".".join(way) in done.stderr
+    assert "at most" in done.stderr
+
+
+def test_a_judge_that_names_two_hundred_models_is_refused(moviecore_run, reelbench):
+    run = moviecore_run()
+    forge(run, result=lambda stated: stated["judge"].update(returned=MANY))
+    done = reelbench("view", run)
+    assert (done.returncode, "judge.returned" in done.stderr) == (2, True)
+
+
+@dataclasses.dataclass
+class Filed:
+    """As much of a stored result as tables of common videos ask for."""
+
+    key: str
+    check: object
+    had: frozenset[str]
+    at: str
+    videos: frozenset[str] | None = None
+    withheld: None = None
+    result: object = None
+
+
+class Check(SimpleNamespace):
+    def model_copy(self, update):
+        return Check(**vars(self) | update)
+
+
+def common(monkeypatch, had):
+    """Model -> videos, in the order in which a board took them -> the models of its common table, and its videos."""
+    monkeypatch.setattr(board, "ranked_samples", lambda stored: stored.had)
+    monkeypatch.setattr(board, "videos_had", lambda had: had)
+    monkeypatch.setattr(board, "run_entry", lambda stored: stored)
+    monkeypatch.setattr(board, "_taken", lambda row: row.stored.at)
+    group = RankingGroup("kitchen", 1, "test", judge=None)
+    rows = [
+        SimpleNamespace(
+            key=name,
+            unranked=None,
+            group=dataclasses.replace(group, subset=f"media of {len(videos)} {sorted(videos)}"),
+            stored=Filed(name, Check(subset=None), frozenset(videos), f"2026-01-{at:02}"),
+        )
+        for at, (name, videos) in enumerate(had.items(), start=1)
+    ]
+    found = list(board.on_common_videos(rows))
+    return [one.key.partition("#")[0] for one in found], len(found[0].videos) if found else 0
+
+
+VIDEOS = [f"v{number:02}" for number in range(20)]
+
+
+def test_whoever_files_several_rows_does_not_decide_which_videos_are_common(monkeypatch):
+    honest = {"whole": VIDEOS, "most": VIDEOS[1:]}
+    three = {f"evil{number}": VIDEOS[:1] for number in range(3)}
+    assert common(monkeypatch, honest | three) == (["whole", "most"], 19)
+    assert common(monkeypatch, three | honest) == (["whole", "most"], 19)
+    # Five that each have nine tenths, and lack other videos: together they would leave half.
+    five = {f"evil{n}": [video for video in VIDEOS if video not in VIDEOS[2 * n + 1 : 2 * n + 3]] for n in range(5)}
+    names, number = common(monkeypatch, honest | five)
+    assert names[:2] == ["whole", "most"]
+    assert number >= 18
