@@ -9,17 +9,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.records import Result
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import result_files
+from reelbench.scoring.aggregation import ScoredItems
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.recompute import VerifiedResult
+
+
+def write_anew(folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any) -> None:  # noqa: ANN401
+    """Write new scores of a result's answers, or of some, as a result of its own, with what is `said` of it."""
+    result_files.write(
+        folder,
+        spec,
+        scored,
+        split=of.benchmark.split,
+        source=of.benchmark.source,
+        model=of.model,
+        settings=of.settings,
+        attribution=result_files.Attribution(of.data, of.benchmark.questions_sha256, **said),
+    )
 
 
 class Rejudged(Record):

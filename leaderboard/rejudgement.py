@@ -20,6 +20,7 @@ from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.bridge import same_answers
 from reelbench.leaderboard.identity import asked_of
+from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
@@ -197,18 +198,8 @@ class Rejudgement:
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
         said = source.provenance
-        result_files.write(
-            folder,
-            spec,
-            replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored,
-            split=source.benchmark.split,
-            source=source.benchmark.source,
-            model=source.model,
-            settings=source.settings,
-            attribution=result_files.Attribution(
-                source.data, source.benchmark.questions_sha256, said.citation, said.url, said.note
-            ),
-        )
+        scored = replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored
+        write_anew(folder, spec, scored, source, citation=said.citation, url=said.url, note=said.note)
         filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
         [added] = stores.add(folder, self.store, filing=filing)
         refused = added.outcome == "refused"
