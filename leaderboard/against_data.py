@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reelbench.leaderboard.differences import some
+from reelbench.leaderboard.mismatches import some
 from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading, ownership
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError

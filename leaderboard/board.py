@@ -12,7 +12,7 @@ from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.overall import ModelKey, Overall
-from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import BoardSettings
@@ -78,6 +78,14 @@ class Board:
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
         return self.apart.get(group, self.specs[group.benchmark])
+
+    def rows(self, group: RankingGroup) -> list[BoardEntry]:
+        """Return a group's rows, in their order."""
+        return [row for row in self.entries if row.group == group]
+
+    def ranked(self, group: RankingGroup) -> list[BoardEntry]:
+        """Return those of a group's rows that have a rank."""
+        return [row for row in self.rows(group) if row.key in self.ranks]
 
     def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
         """Return the share of its questions that need no watching: column -> runs, percentage and its interval."""

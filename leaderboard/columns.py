@@ -1,7 +1,7 @@
 """The columns of a row beside its metrics, declared once: CSV, JSON, Parquet, the page and Python all read this list.
 
-To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`column_facts`) under the
-column's id. The page offers a column in its menu, hidden until it is asked for or `shown`.
+To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`entries.facts`) under
+the column's id. The page offers a column in its menu, hidden until it is asked for or `shown`.
 """
 
 from collections.abc import Callable, Iterator

@@ -176,8 +176,8 @@ def _withheld_rows(board: Board, *, private: bool) -> Iterator[tuple[str, withhe
                     without_shortcuts=board.without_shortcuts.get(entry.key),
                     other_judges=board.other_judges.get(entry.key),
                 )
-                for entry in (board.entries if why else ())
-                if entry.group == group and entry.stored is not None
+                for entry in (board.rows(group) if why else ())
+                if entry.stored is not None
             ]
             if why and rows:
                 table = withheld.Table(

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from reelbench.judges.verdicts import is_judged
-from reelbench.leaderboard import against_data, differences, identity, replies, rereading
+from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.differences import SHOWN, MismatchError, some
+from reelbench.leaderboard.mismatches import SHOWN, MismatchError, metric_mismatches, score_mismatches, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
@@ -274,7 +274,7 @@ class _Items:
             if any(stated[name] != expected[name] for name in again):
                 self.stated.add("answers")
             stated |= {name: expected[name] for name in again}
-        yield from differences.score_differences(where, stated, expected)
+        yield from score_mismatches(where, stated, expected)
         if answered and (lacking := sorted(self._offered[kind] - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from chosen
@@ -342,16 +342,16 @@ def _numbers(
         yield f"its metrics can't be computed again ({first_line(error)})"
         return
     items.metrics = metrics
-    mismatches = list(differences.metric_differences("metrics", stated, metrics))
-    if mismatches and unlabelled:
+    wrong = list(metric_mismatches("metrics", stated, metrics))
+    if wrong and unlabelled:
         yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
-    yield from mismatches
+    yield from wrong
     yield from panel
     for facet in sorted(result.breakdowns.keys() | breakdowns.keys()):
         ours, theirs = breakdowns.get(facet, {}), result.breakdowns.get(facet, {})
         for label in sorted(ours.keys() | theirs.keys()):
             where = f"breakdowns.{facet}.{label}"
-            yield from differences.metric_differences(where, theirs.get(label, {}), ours.get(label, {}))
+            yield from metric_mismatches(where, theirs.get(label, {}), ours.get(label, {}))
     media = media_record(samples)
     if result.media is not None and result.media != media:
         said, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))

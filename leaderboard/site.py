@@ -9,7 +9,6 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -167,10 +166,8 @@ def _plain(board: Board, said: str) -> str:
             f'<th scope="row">{escape(model.key[0])}</th>',
         ]
         for group in groups:
-            entry, primary = model.cells.get(group), board.spec(group).primary
-            found = entry.metrics.get(primary.name) if entry else None
-            least = tables.least(entry, primary) if entry else ""
-            cells.append(f"<td>{least}{tables.number(primary, found) or '–'}</td>")
+            entry = model.cells.get(group)
+            cells.append(f"<td>{(entry and tables.value(entry, board.spec(group).primary)) or '–'}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
     rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
@@ -259,9 +256,6 @@ def document(board: Board) -> dict[str, Any]:
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
-    rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
-    for entry in board.entries:
-        rows[entry.group].append(entry)
     counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
     return [
         {
@@ -275,7 +269,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
-            "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
+            "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),
             "shortcuts": {
                 column: share | {"v": [_short(number) for number in share["v"]]}
                 for column, share in board.shares(group).items()
@@ -283,7 +277,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
-        | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
+        | {column.id: column.value(board, board.rows(group)[0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]
@@ -291,7 +285,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
-    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+    rows = board.ranked(group)
     found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
     cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
     short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]

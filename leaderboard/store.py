@@ -23,9 +23,9 @@ from typing import Any, Literal, NamedTuple
 from reelbench.leaderboard import checks, trust
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
-from reelbench.leaderboard.differences import MismatchError
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import answers_key, key_of, keys_of
+from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current

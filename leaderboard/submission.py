@@ -17,7 +17,7 @@ from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
-from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import Added

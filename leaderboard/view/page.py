@@ -13,8 +13,7 @@ from typing import Any
 
 from reelbench.leaderboard import site
 from reelbench.leaderboard.store import public
-from reelbench.leaderboard.view.document import LETTERS, document, wanted
-from reelbench.leaderboard.view.runs import ViewedRun, grouped
+from reelbench.leaderboard.view.document import LETTERS, ViewedRun, document, grouped, wanted
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError

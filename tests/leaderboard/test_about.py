@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from reelbench.leaderboard import against_data, board, columns, entries, store
-from reelbench.leaderboard.column_facts import calibrated_primary
+from reelbench.leaderboard.entries import calibrated_primary
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError

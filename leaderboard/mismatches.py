@@ -23,14 +23,14 @@ class MismatchError(InputError):
         super().__init__(message)
 
 
-def score_differences(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
+def score_mismatches(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
     """Yield the columns in which an item's scores differ from the recomputed ones, or that only one side has."""
     for name in sorted(stated.keys() | expected.keys()):
         if name not in stated or name not in expected or not _close(stated[name], expected[name]):
             yield f"{where}: scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
 
 
-def metric_differences(where: str, stated: Metrics, expected: Metrics) -> Iterator[str]:
+def metric_mismatches(where: str, stated: Metrics, expected: Metrics) -> Iterator[str]:
     """Yield the metrics that differ in value, interval or number of items, or that only one side has."""
     for name in sorted(stated.keys() | expected.keys()):
         here, there = stated.get(name), expected.get(name)
