@@ -30,7 +30,7 @@ from reelbench.registry.records import (
     Sample,
     SettingsRecord,
 )
-from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf
+from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
 from reelbench.scoring import calibration_file, result_files, runs
 from reelbench.stats import intervals
 
@@ -388,6 +388,16 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     }
 
 
+def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
+    """Return the means over items that a metric is, or is the mean of; none where it follows from items otherwise."""
+    how = metric.aggregate
+    if isinstance(how, Mean):
+        return [how]
+    return (
+        [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))] if isinstance(how, MeanOf) else []
+    )
+
+
 def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
@@ -407,10 +417,8 @@ class Calibrated:
 def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> Calibrated | None:
     """Return the corrected score of a result in a folder; None where people did not score all that goes into it."""
     kept = calibration_file.read(folder)
-    how = spec.primary.aggregate
-    metrics = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else [spec.primary]
-    means = [metric.aggregate for metric in metrics if isinstance(metric.aggregate, Mean)]
-    if kept is None or len(means) < len(metrics) or not all(mean.column in kept.criteria for mean in means):
+    means = means_of(spec, spec.primary)
+    if kept is None or not means or not all(mean.column in kept.criteria for mean in means):
         return None
     parts = [(kept.criteria[mean.column], mean.scale) for mean in means]
     values = [part.value * scale for part, scale in parts if part.value is not None]

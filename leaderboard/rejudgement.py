@@ -43,14 +43,12 @@ class StoredAnswers:
     """Answers in a store that judges have scored.
 
     Attributes:
-        spec: Their benchmark.
         source: Of the results by other judges the one that the board took first: its answers are judged, and its words
             are the new one's. Whoever files the same answers later has no say.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
         unanswered: Whether none of the questions drawn has an answer, so that nobody can score any.
     """
 
-    spec: BenchmarkSpec
     source: StoredResult
     wanted: frozenset[str] = frozenset()
     unanswered: bool = False
@@ -109,15 +107,15 @@ class Rejudgement:
             # What it has scored beside the sample stays in its result.
             left = any(answered[name] for name in drawn - judged)
             wanted = frozenset(drawn | judged) if left else frozenset[str]()
-            self.answers.append(StoredAnswers(spec, others[0], wanted, not any(answered[name] for name in drawn)))
+            self.answers.append(StoredAnswers(others[0], wanted, not any(answered[name] for name in drawn)))
         if not self.answers:
             raise InputError(f"{self.store}: no result in it was scored by another judge than {self.options.name}")
 
     def estimates(self) -> Iterator[CostEstimate]:
         """Yield the cost of judging, by benchmark and judge; nothing is asked."""
-        for spec in {one.spec.id: one.spec for one in self.answers}.values():
+        for name, spec in {one.source.spec.id: one.source.spec for one in self.answers}.items():
             # Equal answers are asked about once, whatever results they are in.
-            left = [one for one in self.answers if one.spec is spec and one.wanted]
+            left = [one for one in self.answers if one.source.spec.id == name and one.wanted]
             items = [item for one in left for item in self._items(one) or ()]
             yield from estimate_cost(spec, items, self.options)
 
@@ -155,7 +153,7 @@ class Rejudgement:
 
         None, and a line in `refused`, where the questions are not here or are others.
         """
-        spec, source, version = one.spec, one.source, one.source.result.benchmark.version
+        spec, source, version = one.source.spec, one.source, one.source.result.benchmark.version
         if version != spec.version:
             self.refused.append(
                 f"{source.key}: is of version {version} of {spec.id}, and this is version {spec.version}; score its "
@@ -177,7 +175,7 @@ class Rejudgement:
         ]
 
     def _judged(self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path) -> Rejudged:
-        spec, source, options = one.spec, one.source.result, self.options
+        spec, source, options = one.source.spec, one.source.result, self.options
         notes: list[str] = []
 
         def note(line: str) -> None:

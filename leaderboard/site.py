@@ -20,7 +20,7 @@ from typing import Any
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
@@ -29,7 +29,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
@@ -305,9 +305,6 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
 
     `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its scale, if any.
     """
-    made = spec.primary.aggregate
-    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
-    means = [spec.metric(name).aggregate for name in parts]
     return {
         "id": spec.id,
         "title": spec.title,
@@ -318,7 +315,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
-        "per_item": [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)],
+        "per_item": [(mean.column, mean.scale) for mean in means_of(spec, spec.primary)],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
             {

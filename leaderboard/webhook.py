@@ -120,7 +120,8 @@ class Server:
                 self._authors[number] = author
         await self._add(number, self._authors.get(number, ""))
 
-    async def _add(self, number: int, author: str, lane: int = 0) -> None:
+    async def _add(self, number: int, author: str, lane: int = 0, *, after_s: float = 0) -> None:
+        await asyncio.sleep(after_s)
         async with self._changed:
             if (lost := self._turns.add(number, author, lane)) is not None:
                 self._note(f"pull request {lost}: too many wait; looked at when all open ones are")
@@ -164,11 +165,7 @@ class Server:
                 self._note(f"pull request {number}: {done}")
             elif (times := self._failed.setdefault(number, 0)) < len(AGAIN_S):
                 self._failed[number] += 1
-                self._begin(self._again(number, author, AGAIN_S[times]))
-
-    async def _again(self, number: int, author: str, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        await self._add(number, author)
+                self._begin(self._add(number, author, after_s=AGAIN_S[times]))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

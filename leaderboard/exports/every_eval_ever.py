@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.judges.prompting import load_prompts
+from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.standing import bound_in_words, standing
@@ -26,7 +27,7 @@ from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
-from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, MeanOf, Metric, UrlFile
+from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, Metric, UrlFile
 from reelbench.registry.values import as_text, is_number
 from reelbench.scoring import result_files
 
@@ -249,9 +250,14 @@ def instances(
     spec: BenchmarkSpec, result: Result, samples: Iterator[Sample], evaluation: str
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each score that an answer has; an answer is correct from the metric's `right_from` on."""
-    columns = list(_columns(spec, result))
+    columns: dict[tuple[str, ...], tuple[Metric, float]] = {}  # of the metrics that single answers have; none twice
+    for metric in spec.metrics:
+        found, means = result.metrics.get(metric.name), means_of(spec, metric)
+        if found is not None and found.value is not None and means:
+            scale = means[0].scale if isinstance(metric.aggregate, Mean) else 1.0
+            columns.setdefault(tuple(mean.column for mean in means), (metric, scale))
     for sample in samples:
-        for metric, names, scale in columns:
+        for names, (metric, scale) in columns.items():
             if not all(name in sample.scores for name in names):
                 continue
             score = sum(sample.scores[name] for name in names) / len(names)
@@ -286,25 +292,3 @@ def instances(
                     **({"flags": ", ".join(sample.flags)} if sample.flags else {}),
                 },
             }
-
-
-def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tuple[str, ...], float]]:
-    """Yield the metrics that single answers have, each with its columns and their scale; no column twice."""
-    seen: set[tuple[str, ...]] = set()
-    for metric in spec.metrics:
-        found = result.metrics.get(metric.name)
-        names = _columns_of(spec, metric)
-        if found is None or found.value is None or not names or names in seen:
-            continue
-        seen.add(names)
-        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1.0
-        yield metric, names, scale
-
-
-def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
-    how = metric.aggregate
-    if isinstance(how, Mean):
-        return (how.column,)
-    if isinstance(how, MeanOf):
-        return tuple(name for part in how.metrics for name in _columns_of(spec, spec.metric(part)))
-    return ()
