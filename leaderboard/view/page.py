@@ -47,7 +47,6 @@ class View:
 
     path: Path
     items: int
-    pictures: int
     asked: int
     faults: tuple[str, ...] = ()
 
@@ -77,15 +76,25 @@ def write(
     Raises:
         InputError: The folder has other files in it, or the data may not be passed on.
     """
-    if out.suffix == ".html":
-        return _write_alone(runs, out, pictures=pictures, show=show, only=only)
-    page = out / PAGE
-    if out.exists() and any(out.iterdir()) and not _is_ours(page):
+    alone = out.suffix == ".html"
+    page = out if alone else out / PAGE
+    if alone:
+        if why := why_withheld(runs[0].spec, runs[0].split):
+            raise InputError(f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine")
+        runs = [replace(run, result=public(run.result)) for run in runs]
+    elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with replaced(out) as aside:
-        made = document(runs, aside, pictures, show, only)
-        write_text(aside / PAGE, _page(runs, made))
-    return _view(page, made)
+    with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
+        made = document(runs, Path(place), pictures, show, only)
+        if alone:
+            made |= {"sent": True}
+            _take_in(made, Path(place))
+        else:
+            write_text(Path(place, PAGE), _page(runs, made))
+    if alone:
+        write_text(out, _page(runs, made))
+    faults = tuple(line for lines in made["faults"] for line in lines)
+    return View(page, len(made["items"]), made["asked"], faults)
 
 
 def write_of_folder(folder: Path, out: Path) -> Path:
@@ -94,25 +103,14 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     return write(group, out, pictures=_FEW_PICTURES).path
 
 
-def _write_alone(
-    runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable[[int], None], only: str | None
-) -> View:
-    """Write the page as one file for others to read: pictures are in it, no path of this machine and no film is."""
-    if why := why_withheld(runs[0].spec, runs[0].split):
-        raise InputError(f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine")
-    runs = [replace(run, result=public(run.result)) for run in runs]
-    with tempfile.TemporaryDirectory() as scratch:
-        made = document(runs, Path(scratch), pictures, show, only)
-        for strip in made["strips"]:
-            files = [Path(scratch, f"{strip['files']}{number}.jpg") for number in range(len(strip["times"]))]
-            strip["files"] = [
-                f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files
-            ]
+def _take_in(made: Mapping[str, Any], folder: Path) -> None:
+    """Take the pictures in a folder into a page's data, and the paths of this machine out of it."""
+    for strip in made["strips"]:
+        files = [folder / f"{strip['files']}{number}.jpg" for number in range(len(strip["times"]))]
+        strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files]
     for part in (*made["runs"], *made["items"]):
         part.pop("folder", None)
         part.pop("file", None)
-    write_text(out, _page(runs, made | {"sent": True}))
-    return _view(out, made)
 
 
 def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
@@ -127,11 +125,6 @@ def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
         kind=_KIND,
         skip="sample",
     )
-
-
-def _view(page: Path, made: Mapping[str, Any]) -> View:
-    faults = tuple(line for lines in made["faults"] for line in lines)
-    return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
@@ -152,10 +145,3 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
             line += [run.result.model.id, said, "" if score is None else score, right, (sample and sample.reason) or ""]
         writer.writerow(map(spreadsheet_cell, line))
     return text.getvalue()
-
-
-def _is_ours(page: Path) -> bool:
-    if not page.is_file():
-        return False
-    with page.open("rb") as file:
-        return _MARK in file.read(200)
