@@ -50,7 +50,7 @@ class Board:
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
         apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
-        listed: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
+        listed_only: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
         withheld: RankingGroup whose samples are not here -> what was published of it.
         kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json` has it.
     """
@@ -71,7 +71,7 @@ class Board:
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
-    listed: Mapping[RankingGroup, str] = field(default_factory=dict)
+    listed_only: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     kept_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -243,12 +243,13 @@ def ranked_board(
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
-    listed = overall.set_apart(settings, by_group)
-    main = overall.main_groups(specs, rows, ranks, listed)
+    aside = overall.set_apart(settings, by_group)
+    main = overall.main_groups(specs, rows, ranks, aside)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in sorted(
-        by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g in listed, g.mini, -len(by_group[g]), g.id)
+        by_group,
+        key=lambda g: (g not in ran, g != main.get(g.benchmark), g in aside, g.mini, -len(by_group[g]), g.id),
     ):
         groups[group.benchmark].append(group)
 
@@ -265,7 +266,7 @@ def ranked_board(
     ]
     here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
     easy = shortcuts_of_groups(here)
-    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in listed])
+    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in aside])
     kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
@@ -284,7 +285,7 @@ def ranked_board(
         other_judges=by_other_judges(bridges) | {row.key: row.other_judges for row in kept if row.other_judges},
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
         apart=apart,
-        listed=listed,
+        listed_only=aside,
         withheld={group: tables[group.id.casefold()] for group in by_group if group.id.casefold() in tables},
     )
 

@@ -314,8 +314,8 @@ def check(
     if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
         for one in report.submissions:
-            if one.differs:
-                console.note(f"{one.folder}: a table of its own: {one.differs}")
+            if one.entry and one.entry.group.differs:
+                console.note(f"{one.folder}: a table of its own: {one.entry.group.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:

@@ -135,7 +135,7 @@ def _ranks(board: Board, entry: BoardEntry) -> list[str]:
 
 
 def _title(board: Board, group: RankingGroup) -> str:
-    listed = f" ({board.listed[group]})" if group in board.listed else ""
+    listed = f" ({board.listed_only[group]})" if group in board.listed_only else ""
     return f"{board.spec(group).title}, {group.label}{listed}"
 
 

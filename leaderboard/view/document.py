@@ -90,21 +90,12 @@ def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     return list(groups.values())
 
 
-class _Once:
+class _Once(dict[Any, int]):
     """Values that many answers share: a page holds each once, and its place wherever it belongs."""
 
-    def __init__(self) -> None:
-        self.all: list[Any] = []
-        self._places: dict[Any, int] = {}
-
-    def place(self, value: str | Sequence[float] | None) -> int | None:
-        if value is None:
-            return None
-        key = value if isinstance(value, str) else tuple(value)
-        if key not in self._places:
-            self._places[key] = len(self.all)
-            self.all.append(value)
-        return self._places[key]
+    def index_of(self, value: str | Sequence[float] | None) -> int | None:
+        key = value if isinstance(value, str | None) else tuple(value)
+        return None if key is None else self.setdefault(key, len(self))
 
 
 def document(
@@ -158,8 +149,8 @@ def document(
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
         "differences": [_differences(runs[0], run) for run in runs[1:]],
         "strips": strips.all,
-        "unseen": unseen.all,
-        "times": times.all,
+        "unseen": list(unseen),
+        "times": list(times),
         "items": items,
     }
 
@@ -287,8 +278,8 @@ class _Seen:
 
     def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
         strip = self.strips.strip(sample, frames, media, row)
-        where = {"unseen": self.unseen.place(strip)} if isinstance(strip, str) else {"strip": strip}
-        return where | {"times": self.times.place(sample.frame_timestamps)}
+        where = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
+        return where | {"times": self.times.index_of(sample.frame_timestamps)}
 
 
 def _items(
