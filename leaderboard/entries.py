@@ -345,13 +345,12 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
     with_intervals = any(metric.ci95 for metric in result.metrics.values())
     # The mean usage of the items that state it, of all runs; InputError where the samples can't be read.
-    several = stored.runs or (stored,)
-    costs = [one.result.judge and one.result.judge.cost_usd for one in several]
-    items = sum(one.result.counts.items for one in several)
+    costs = [one.result.judge and one.result.judge.cost_usd for one in stored.each]
+    items = sum(one.result.counts.items for one in stored.each)
     known = [cost for cost in costs if cost is not None]
     usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
     samples: list[Sample] = []
-    for folder in (one.folder for one in several):
+    for folder in (one.folder for one in stored.each):
         text = read_text(folder / result_files.SAMPLES_FILE)
         if '"tokens"' in text or '"seconds"' in text:
             samples += result_files.read_samples(folder)

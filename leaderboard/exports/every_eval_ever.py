@@ -178,10 +178,20 @@ def _metric_result(
         "seed": "unknown" if settings.seed is None else str(settings.seed),
         "generation": json.dumps(generation, ensure_ascii=False, sort_keys=True),
     }
+    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
+    of_file = {"split": split, "fingerprint": read.fingerprint, "kind": read.kind}
+    of_file |= {"revision": read.revision} if read.revision else {}
+    data: dict[str, Any] = {"dataset_name": spec.title, "source_type": "other"}
+    if isinstance(source, HubFile):
+        data |= {"source_type": "hf_dataset", "hf_repo": source.repo_id, "hf_split": split}
+        data |= {"samples_number": result.counts.items}
+    else:
+        data |= {"source_type": "url", "url": [source.url]} if isinstance(source, UrlFile) else {}
+        of_file["samples_number"] = str(result.counts.items)
     return {
         "evaluation_result_id": f"{evaluation}#{metric.name}",
         "evaluation_name": f"{spec.id}.{metric.name}",
-        "source_data": _source(spec, result),
+        "source_data": data | {"additional_details": of_file},
         "metric_config": config,
         "score_details": {"score": found.value, "details": _details(one), "uncertainty": uncertainty},
         "generation_config": {"generation_args": arguments, "additional_details": details},
@@ -201,19 +211,6 @@ def _details(one: StoredResult) -> dict[str, str]:
         "coverage": one.check.subset or one.check.partial or "the whole split",
         "benchmark_version": str(one.result.benchmark.version),
     }
-
-
-def _source(spec: BenchmarkSpec, result: Result) -> dict[str, Any]:
-    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
-    details = {"split": split, "fingerprint": read.fingerprint, "kind": read.kind}
-    details |= {"revision": read.revision} if read.revision else {}
-    named: dict[str, Any] = {"dataset_name": spec.title, "source_type": "other"}
-    if isinstance(source, HubFile):
-        named |= {"source_type": "hf_dataset", "hf_repo": source.repo_id, "hf_split": split}
-        return named | {"samples_number": result.counts.items, "additional_details": details}
-    if isinstance(source, UrlFile):
-        named |= {"source_type": "url", "url": [source.url]}
-    return named | {"additional_details": details | {"samples_number": str(result.counts.items)}}
 
 
 def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
