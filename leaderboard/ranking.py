@@ -21,7 +21,6 @@ from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, power
-from reelbench.stats.intervals import PairedTest
 
 MOST_COMPARED = 100
 """Models that are compared each with each: of so many that is 4,950 tests, some two seconds."""
@@ -143,7 +142,15 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     if len(rows) > MOST_COMPARED:
         return Noise({}, None, videos=_run(spec, rows[0]).lowest.videos)
     runs = {row.key: _run(spec, row) for row in rows}
-    tests = {(a.key, b.key): _tests(spec, (a, b), (runs[a.key], runs[b.key])) for a, b in combinations(rows, 2)}
+    tests: dict[
+        tuple[str, str], list[intervals.PairedTest]
+    ] = {}  # at either end of what is unscored, on the items of both
+    for a, b in combinations(rows, 2):
+        of_a, of_b = runs[a.key], runs[b.key]
+        shared = None if of_a.ids == of_b.ids else set(of_a.ids) & set(of_b.ids)
+        if shared:
+            of_a, of_b = _run(spec, a, shared), _run(spec, b, shared)
+        tests[a.key, b.key] = comparison.tests_at_both_ends(of_a, of_b) if shared is None or shared else []
     alone = [comparison.p_of(some) for some in tests.values()]
     adjusted, levels = power.holm(alone), power.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
@@ -175,15 +182,3 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -> AtBothEnds:
     assert entry.stored is not None  # noqa: S101 - runs only
     return comparison.at_both_ends(spec, ranked_samples(entry.stored), only)
-
-
-def _tests(
-    spec: BenchmarkSpec, rows: tuple[BoardEntry, BoardEntry], runs: tuple[AtBothEnds, AtBothEnds]
-) -> list[PairedTest]:
-    """Return the test at either end of what is unscored, on the items that both have; none of too few videos."""
-    if runs[0].ids != runs[1].ids:
-        shared = set(runs[0].ids) & set(runs[1].ids)
-        if not shared:
-            return []
-        runs = _run(spec, rows[0], shared), _run(spec, rows[1], shared)
-    return comparison.tests_at_both_ends(*runs)

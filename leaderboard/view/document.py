@@ -90,14 +90,6 @@ def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     return list(groups.values())
 
 
-class _Once(dict[Any, int]):
-    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
-
-    def index_of(self, value: str | Sequence[float] | None) -> int | None:
-        key = value if isinstance(value, str | None) else tuple(value)
-        return None if key is None else self.setdefault(key, len(self))
-
-
 def document(
     runs: Sequence[ViewedRun],
     folder: Path,
@@ -124,8 +116,7 @@ def document(
     with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
         rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
     strips = Strips(Library(spec, split, make=False), folder, pictures)
-    times, unseen = _Once(), _Once()
-    items = list(_items(runs, rows, _Seen(strips, times, unseen), show, wanted(runs, only)))
+    items = list(_items(runs, rows, strips, show, wanted(runs, only)))
     apart = side_by_side.settings_apart([run.result for run in runs])
     apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
@@ -149,8 +140,8 @@ def document(
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
         "differences": [_differences(runs[0], run) for run in runs[1:]],
         "strips": strips.all,
-        "unseen": list(unseen),
-        "times": list(times),
+        "unseen": list(strips.unseen),
+        "times": list(strips.times),
         "items": items,
     }
 
@@ -268,24 +259,10 @@ def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
 # --- items ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What models saw: strips of pictures, the times of all frames, and why there is no strip."""
-
-    strips: Strips
-    times: _Once
-    unseen: _Once
-
-    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        strip = self.strips.strip(sample, frames, media, row)
-        where = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
-        return where | {"times": self.times.index_of(sample.frame_timestamps)}
-
-
 def _items(
     runs: Sequence[ViewedRun],
     rows: Mapping[str, Mapping[str, Any]],
-    seen: _Seen,
+    strips: Strips,
     show: Callable[[int], None],
     ids: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
@@ -301,12 +278,12 @@ def _items(
         if row and row.get("duration"):
             item["duration"] = row["duration"]
         media = (asked or {}).get("media")
-        if file := seen.strips.video(media, row or {"video": first.video}):
+        if file := strips.video(media, row or {"video": first.video}):
             item["file"] = file
         item["runs"] = [
             None
             if sample is None
-            else _answer(run, sample) | seen.frames(sample, run.result.settings.frames, media, row)
+            else _answer(run, sample) | strips.frames(sample, run.result.settings.frames, media, row)
             for run, sample in zip(runs, there, strict=True)
         ]
         yield item
