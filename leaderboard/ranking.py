@@ -142,9 +142,8 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     if len(rows) > MOST_COMPARED:
         return Noise({}, None, videos=_run(spec, rows[0]).lowest.videos)
     runs = {row.key: _run(spec, row) for row in rows}
-    tests: dict[
-        tuple[str, str], list[intervals.PairedTest]
-    ] = {}  # at either end of what is unscored, on the items of both
+    # At either end of what is unscored, on the items that both have; none of too few videos.
+    tests: dict[tuple[str, str], list[intervals.PairedTest]] = {}
     for a, b in combinations(rows, 2):
         of_a, of_b = runs[a.key], runs[b.key]
         shared = None if of_a.ids == of_b.ids else set(of_a.ids) & set(of_b.ids)

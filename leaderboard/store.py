@@ -11,7 +11,6 @@ the store nor into it.
 import hashlib
 import json
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -141,39 +140,27 @@ def add(
     """
     given = _read_given(result_files.folders(path))
     filing = filing or Filing()
-    # The results without a judge whose same answers another folder has judged: only that one is filed.
-    unjudged: dict[str, list[Path]] = defaultdict(list)
-    judged: dict[str, Path] = {}
+    # Of the results without a judge whose same answers another folder has judged only that one is filed.
+    to_judge: dict[Path, Result] = {}
     for folder, result in given.items() if len(given) > 1 else ():
-        spec = known_spec(result) if result else None
-        if result is None or spec is None or spec.judge is None:
-            continue
-        if result.judge is None:
-            unjudged[answers_key(result)].append(folder)
-        else:
-            judged[answers_key(result)] = folder
-    of_others: dict[Path, Added] = {}
+        if result is not None and (spec := known_spec(result)) is not None and spec.judge is not None:
+            to_judge[folder] = result
+    judged = {answers_key(result): folder for folder, result in to_judge.items() if result.judge is not None}
+    not_filed = {
+        folder: Added(folder, "older", why=f"the same answers are judged in {there}, which is filed")
+        for folder, result in to_judge.items()
+        if result.judge is None and (there := judged.get(answers_key(result))) is not None
+        if _predictions(folder) == _predictions(there)
+    }
     if not filing.as_maintainer:
-        # The results of models that another account filed first: only that one and the maintainers file more.
+        # Of models that another account filed first only that one and the maintainers file more results.
         owners = trust.owners(store, {result.model.id for result in given.values() if result is not None})
         for folder, result in given.items():
-            owner = owners.get(result.model.id) if result is not None else None
-            if (
-                result is None
-                or owner is None
-                or owner.is_of(filing.account)
-                or _same_bytes(folder, result, store) is not None
-            ):
+            if result is None or (owner := owners.get(result.model.id)) is None or owner.is_of(filing.account):
                 continue
-            why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
-            of_others[folder] = Added(folder, "refused", why=why, result=result)
-    not_filed = {
-        folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
-        for answers, folders in unjudged.items()
-        if answers in judged
-        for folder in folders
-        if _predictions(folder) == _predictions(judged[answers])
-    } | of_others
+            if _same_bytes(folder, result, store) is None:
+                why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
+                not_filed[folder] = Added(folder, "refused", why=why, result=result)
     left = {folder: result for folder, result in given.items() if folder not in not_filed}
     work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
     done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
