@@ -141,10 +141,11 @@ def add(
     given = _read_given(result_files.folders(path))
     filing = filing or Filing()
     # Of the results without a judge whose same answers another folder has judged only that one is filed.
-    to_judge: dict[Path, Result] = {}
-    for folder, result in given.items() if len(given) > 1 else ():
-        if result is not None and (spec := known_spec(result)) is not None and spec.judge is not None:
-            to_judge[folder] = result
+    to_judge = {
+        folder: result
+        for folder, result in given.items()
+        if len(given) > 1 and result is not None and (spec := known_spec(result)) is not None and spec.judge is not None
+    }
     judged = {answers_key(result): folder for folder, result in to_judge.items() if result.judge is not None}
     not_filed = {
         folder: Added(folder, "older", why=f"the same answers are judged in {there}, which is filed")

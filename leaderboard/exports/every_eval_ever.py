@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,7 +26,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
-from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
+from reelbench.registry.records import JudgeRecord, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, Metric, UrlFile
 from reelbench.registry.values import as_text, is_number
 from reelbench.scoring import result_files
@@ -53,28 +53,32 @@ def export(
         raise InputError(
             f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
         )
+    source = {
+        "source_name": "Reelbench",
+        "source_type": "evaluation_run",
+        "source_organization_name": organization,
+        "evaluator_relationship": relationship,
+    }
     for one in stored:
-        spec = one.spec
         if loading.is_mini(one.result.benchmark.split):
             yield Exported(one.key, why="it is on the mini data, which is for trying things out")
         elif not any(found.value is not None for found in one.result.metrics.values()):
             yield Exported(one.key, why="none of its metrics is scored")
         else:
-            why = why_withheld(spec, one.result.benchmark.split)
-            files = tuple(_write(one, spec, out, organization, relationship))
-            yield Exported(one.key, files, f"its samples: {why}" if why else "")
+            why = why_withheld(one.spec, one.result.benchmark.split)
+            yield Exported(one.key, tuple(_write(one, source, out)), f"its samples: {why}" if why else "")
 
 
-def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str, relationship: str) -> Iterator[Path]:
-    result = one.result
+def _write(one: StoredResult, source: Mapping[str, str], out: Path) -> Iterator[Path]:
+    spec, result = one.spec, one.result
     developer, model = (_NAME.sub("_", part).strip("._") or "unknown" for part in result.model.id.rpartition("/")[::2])
     # From the result, so that an export made again is the same file and not a second result.
     digest = hashlib.sha256(f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
     folder = Path("data") / spec.id / developer / model
-    document = aggregate(one, spec, organization, relationship)
+    document = aggregate(one, source)
     if why_withheld(spec, result.benchmark.split) is None:
-        rows = list(instances(spec, result, result_files.read_samples(one.folder), document["evaluation_id"]))
+        rows = list(instances(one, document["evaluation_id"]))
         if rows:
             samples = folder / f"{name}_samples.jsonl"
             write_jsonl(out / samples, rows)
@@ -96,9 +100,9 @@ def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str,
 # --- the aggregate -------------------------------------------------------------------------------------------------
 
 
-def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relationship: str) -> dict[str, Any]:
-    """Return the aggregate file's content, without the reference to the instances."""
-    result, model = one.result, one.result.model
+def aggregate(one: StoredResult, source: Mapping[str, str]) -> dict[str, Any]:
+    """Return the aggregate file's content, without the reference to the instances; `source` says who evaluated."""
+    spec, result, model = one.spec, one.result, one.result.model
     try:
         stamp = str(int(date_of(result).timestamp()))
     except ValueError:
@@ -111,12 +115,7 @@ def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relatio
         "evaluation_id": evaluation,
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
-        "source_metadata": {
-            "source_name": "Reelbench",
-            "source_type": "evaluation_run",
-            "source_organization_name": organization,
-            "evaluator_relationship": relationship,
-        },
+        "source_metadata": source,
         "eval_library": {
             "name": "reelbench",
             "version": result.software.get("reelbench", "unknown"),
@@ -135,17 +134,15 @@ def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relatio
             },
         },
         "evaluation_results": [
-            _metric_result(one, spec, metric, found, evaluation)
+            _metric_result(one, metric, found, evaluation)
             for metric in spec.metrics
             if (found := result.metrics.get(metric.name)) is not None and found.value is not None
         ],
     }
 
 
-def _metric_result(
-    one: StoredResult, spec: BenchmarkSpec, metric: Metric, found: MetricValue, evaluation: str
-) -> dict[str, Any]:
-    result = one.result
+def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evaluation: str) -> dict[str, Any]:
+    spec, result = one.spec, one.result
     config: dict[str, Any] = {
         "evaluation_description": f"{spec.title}: {metric.title}",
         "metric_id": f"{spec.id}.{metric.name}",
@@ -243,17 +240,16 @@ def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
 # --- the instances -------------------------------------------------------------------------------------------------
 
 
-def instances(
-    spec: BenchmarkSpec, result: Result, samples: Iterator[Sample], evaluation: str
-) -> Iterator[dict[str, Any]]:
+def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:
     """Yield a row for each score that an answer has; an answer is correct from the metric's `right_from` on."""
+    spec, result = one.spec, one.result
     columns: dict[tuple[str, ...], tuple[Metric, float]] = {}  # of the metrics that single answers have; none twice
     for metric in spec.metrics:
         found, means = result.metrics.get(metric.name), means_of(spec, metric)
         if found is not None and found.value is not None and means:
             scale = means[0].scale if isinstance(metric.aggregate, Mean) else 1.0
             columns.setdefault(tuple(mean.column for mean in means), (metric, scale))
-    for sample in samples:
+    for sample in result_files.read_samples(one.folder):
         for names, (metric, scale) in columns.items():
             if not all(name in sample.scores for name in names):
                 continue
