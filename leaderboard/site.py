@@ -65,7 +65,7 @@ def build(
 ) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
 
-    For `common` see `common_videos.on_common_videos`; `url` is where it will be served, for a posted link's
+    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's
     picture.
 
     Raises:

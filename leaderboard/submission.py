@@ -284,12 +284,9 @@ def _near(
     own = metric_value(entry.metrics, primary)
     if own is None:
         return
-    runs = [
-        (score, row)
-        for row in rows
-        if row.stored is not None and row.unranked is None and (score := metric_value(row.metrics, primary)) is not None
-    ]
-    runs.sort(key=lambda pair: (-pair[0], pair[1].key))
+    ranked = (row for row in rows if row.stored is not None and row.unranked is None)
+    scored = ((score, row) for row in ranked if (score := metric_value(row.metrics, primary)) is not None)
+    runs = sorted(scored, key=lambda pair: (-pair[0], pair[1].key))
     ahead = sum(score >= own for score, _ in runs)
     places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}  # a row in two of them is the best
     near: list[tuple[Place, tuple[float, BoardEntry]]] = [

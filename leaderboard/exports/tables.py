@@ -21,26 +21,26 @@ Format = Literal["text", "markdown", "latex"]
 _TERMINAL, _BRIEF = 80, 32  # columns of a terminal, and of a name in it
 
 
-def as_csv(board: Board, benchmark: str) -> str:
-    """Return all rows of a benchmark; text that a spreadsheet would run as a formula begins with an apostrophe."""
-    spec = board.specs[benchmark]
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """Return lines of cells as CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
+    csv.writer(text, lineterminator="\r\n").writerows(map(spreadsheet_cell, line) for line in lines)
+    return text.getvalue()
+
+
+def as_csv(board: Board, benchmark: str) -> str:
+    """Return all rows of a benchmark."""
+    metrics = board.specs[benchmark].metrics
     before = [column for column in columns.BEFORE if column.id != "benchmark"]  # the file is of one
-    numbers = [name for metric in spec.metrics for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high")]
-    writer.writerow([*(column.id for column in before), *numbers, *(column.id for column in columns.AFTER)])
+    numbers = [f"{metric.name}{end}" for metric in metrics for end in ("", "_low", "_high")]
+    lines: list[list[object]] = [[*(one.id for one in before), *numbers, *(one.id for one in columns.AFTER)]]
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
-            head, tail = ([spreadsheet_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
-            values: list[float | str] = []
-            for metric in spec.metrics:
-                found = entry.metrics.get(metric.name)
-                if found is None or found.value is None:
-                    values += ["", "", ""]
-                else:
-                    values += [found.value, *(found.ci95 or ("", ""))]
-            writer.writerow([*head, *values, *tail])
-    return text.getvalue()
+            head, tail = ([column.value(board, entry) for column in part] for part in (before, columns.AFTER))
+            found = [entry.metrics.get(metric.name) or MetricValue(value=None, n=0) for metric in metrics]
+            values = ([of.value, *(of.ci95 or (None, None))] for of in found)
+            lines.append([*head, *chain.from_iterable(values), *tail])
+    return csv_text(lines)
 
 
 def as_document(board: Board) -> dict[str, Any]:

@@ -1,9 +1,7 @@
 """Writing the page: one HTML file with everything in it, and the pictures beside it."""
 
 import base64
-import csv
 import hashlib
-import io
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import site
+from reelbench.leaderboard.exports.tables import csv_text
 from reelbench.leaderboard.store import public
 from reelbench.leaderboard.view.document import LETTERS, ViewedRun, document, grouped, wanted
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
@@ -19,7 +18,6 @@ from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
-from reelbench.registry.text_tables import spreadsheet_cell
 from reelbench.registry.values import as_text
 from reelbench.scoring import right_answers
 
@@ -130,18 +128,17 @@ def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     """Return a line for each question: id, video, labels; of each run its answer, score, and whether it is right."""
     facets = [facet.name for facet in runs[0].spec.facets]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
     own = [f"{LETTERS[n]}_{name}" for n in range(len(runs)) for name in ("model", "answer", "score", "right", "reason")]
-    writer.writerow(["id", "video", *facets, *own])
+    lines: list[list[object]] = [["id", "video", *facets, *own]]
     for name in wanted(runs, only):
         there = [run.samples.get(name) for run in runs]
         first = next(sample for sample in there if sample is not None)
-        line = [name, first.video, *("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)]
+        labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)
+        line: list[object] = [name, first.video, *labels]
         for run, sample in zip(runs, there, strict=True):
             score = None if sample is None else right_answers.score_of(run.spec, sample)
             said = "" if sample is None or sample.prediction is None else as_text(sample.prediction)
             right = {None: "", True: "yes", False: "no"}[right_answers.is_right(run.spec, score)]
-            line += [run.result.model.id, said, "" if score is None else score, right, (sample and sample.reason) or ""]
-        writer.writerow(map(spreadsheet_cell, line))
-    return text.getvalue()
+            line += [run.result.model.id, said, score, right, sample and sample.reason]
+        lines.append(line)
+    return csv_text(lines)
