@@ -386,11 +386,8 @@ def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) 
 
 def _parts(path: Path) -> Iterator[list[str]]:
     """Yield a samples file's lines, some at a time, so that no file to load is large without need."""
-    lines: list[str] = []
-    size = 0
-    for line in read_text(path).split("\n"):
-        if not line.strip():
-            continue
+    lines, size = list[str](), 0
+    for line in filter(str.strip, read_text(path).split("\n")):
         if lines and (len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE):
             yield lines
             lines, size = [], 0

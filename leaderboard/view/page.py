@@ -85,12 +85,9 @@ def write(
     with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
         made = document(runs, Path(place), pictures, show, only)
         if alone:
-            made |= {"sent": True}
+            made["sent"] = True
             _take_in(made, Path(place))
-        else:
-            write_text(Path(place, PAGE), _page(runs, made))
-    if alone:
-        write_text(out, _page(runs, made))
+        write_text(page if alone else Path(place, PAGE), _page(runs, made))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), made["asked"], faults)
 
