@@ -366,8 +366,8 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "stated_by": check.account,
         "rejudged": str(check.rejudged) if check.rejudged else None,
         "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
-        "calibrated": calibrated and calibrated.value,
-        "calibration": calibrated and calibrated.how,
+        "calibrated": calibrated and calibrated[0],
+        "calibration": calibrated and calibrated[1],
         "trained_on": ", ".join(about.trained_on or ()) or None,
         "sound": result.settings.sound,
         "label": result.settings.label,
@@ -401,32 +401,19 @@ def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
-    """A benchmark's primary score with the judge corrected, in its own unit, each answer counted once.
+def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> tuple[float, str] | None:
+    """Return a result's primary score with the judge corrected, in its own unit, and how that was made.
 
-    `ci95` is None where the score is a mean of several criteria; `how` says how it was made.
+    Each answer counts once. None where people did not score all that goes into it.
     """
-
-    value: float
-    ci95: tuple[float, float] | None
-    how: str
-
-
-def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> Calibrated | None:
-    """Return the corrected score of a result in a folder; None where people did not score all that goes into it."""
     kept = calibration_file.read(folder)
     means = means_of(spec, spec.primary)
     if kept is None or not means or not all(mean.column in kept.criteria for mean in means):
         return None
-    parts = [(kept.criteria[mean.column], mean.scale) for mean in means]
-    values = [part.value * scale for part, scale in parts if part.value is not None]
+    parts = [kept.criteria[mean.column] for mean in means]
+    values = [part.value * mean.scale for part, mean in zip(parts, means, strict=True) if part.value is not None]
     if len(values) < len(parts):
         return None
-    labelled = min(len(part.labels) for part, _ in parts)
-    interval = parts[0][0].ci95 if len(parts) == 1 else None
-    return Calibrated(
-        value=sum(values) / len(values),
-        ci95=interval and (interval[0] * parts[0][1], interval[1] * parts[0][1]),
-        how=f"prediction-powered mean; people scored {labelled} of {parts[0][0].items} answers ({kept.people})",
-    )
+    labelled = min(len(part.labels) for part in parts)
+    how = f"prediction-powered mean; people scored {labelled} of {parts[0].items} answers ({kept.people})"
+    return sum(values) / len(values), how
