@@ -411,7 +411,7 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     assert rows["lab/drops", "made-up"].note == "as stated by evil: Retracted."
     (curve / "settings.yaml").write_text("judges: []\n")
     made = boards.make(curve, published=False)
-    assert {group.judge for group in made.listed} == {"earlier", "made-up"}
+    assert {group.judge for group in made.listed_only} == {"earlier", "made-up"}
     assert made.other_judges == {}
 
 
