@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
-from reelbench.llm.client import ChatClient, one_line, reply_of
+from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_of
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 from reelbench.registry.attachment import Attachment
@@ -56,7 +56,7 @@ class GeminiClient(ChatClient):
             "base_url": f"{server.scheme}://{server.netloc}",
             "api_version": server.path.split("/")[1],
             "retry_options": {"attempts": 1},  # who asks counts them, and pays
-            "async_client_args": {"allow_redirects": False},  # questions and key go to nobody else
+            "async_client_args": {"allow_redirects": False, "middlewares": [_cut_off]},  # they go to nobody else
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
         turns = [_turn(message, sampling) for message in messages]
@@ -70,6 +70,27 @@ class GeminiClient(ChatClient):
             raise self._broken(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
         return reply_of(_as_completion(said), options, time.monotonic() - began)
+
+
+class _Body:
+    """The body of a response, read whole; an error where it is longer than `MAX_BYTES`, while it arrives."""
+
+    def __init__(self, content: Any) -> None:  # noqa: ANN401 - aiohttp's, or a test's
+        self._content = content
+
+    async def read(self) -> bytes:
+        body = bytearray()
+        async for chunk in self._content.iter_any():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES / 1e6:g} MB; cut off")
+        return bytes(body)
+
+
+async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - a middleware, as aiohttp types it
+    response = await handler(request)
+    response.content = _Body(response.content)
+    return response
 
 
 def _turn(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:

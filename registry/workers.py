@@ -11,12 +11,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import current_process
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from reelbench.registry import bounds
+from reelbench.registry import bounds, processes
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
@@ -147,8 +147,7 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
     from reelbench.registry import discovery  # here: it is more than most workers' work needs
 
-    files, context = discovery.opened_files(), get_context("spawn")
-    # Spawned, not forked: the caller may have threads, and much memory.
+    files, context = discovery.opened_files(), processes.context()
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
     try:
         # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
@@ -179,15 +178,13 @@ def _open_too(files: Sequence[str]) -> None:
 
 
 def _follow_caller(files: Sequence[str]) -> None:
-    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
+    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal.
 
     It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
     """
     signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if caller := parent_process():
-        threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
     _open_too(files)
 
 

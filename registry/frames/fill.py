@@ -11,10 +11,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import processes
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
@@ -80,8 +80,7 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
     waiting = deque(videos)
     while waiting:
         running: dict[Future[Filled], Path] = {}
-        # Spawned, not forked: the caller may have threads.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, mp_context=processes.context()) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < workers:  # no more, so that a crash has few suspects
@@ -95,7 +94,7 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
                 pass
         # Each in a process of its own: if that dies too, it was this one.
         for suspect in running.values():
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            with ProcessPoolExecutor(1, mp_context=processes.context()) as pool:
                 try:
                     filled = pool.submit(work, suspect).result()
                 except BrokenProcessPool:
