@@ -6,7 +6,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -72,24 +74,14 @@ class GeminiClient(ChatClient):
         return reply_of(_as_completion(said), options, time.monotonic() - began)
 
 
-class _Body:
-    """The body of a response, read whole; an error where it is longer than `MAX_BYTES`, while it arrives."""
-
-    def __init__(self, content: Any) -> None:  # noqa: ANN401 - aiohttp's, or a test's
-        self._content = content
-
-    async def read(self) -> bytes:
-        body = bytearray()
-        async for chunk in self._content.iter_any():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise ValueError(f"more than {MAX_BYTES / 1e6:g} MB; cut off")
-        return bytes(body)
-
-
-async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - a middleware, as aiohttp types it
-    response = await handler(request)
-    response.content = _Body(response.content)
+async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it
+    """Read a response while it is short: a middleware of aiohttp's, which would take any length."""
+    response, body = await handler(request), bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise ValueError(f"more than {MAX_BYTES / 1e6:g} MB; cut off")
+    response.content = SimpleNamespace(read=partial(asyncio.sleep, 0, bytes(body)))
     return response
 
 

@@ -44,7 +44,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)]  # how many of something
-Score = Annotated[float, Field(ge=-bounds.SCORE, le=bounds.SCORE)]
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]  # seconds, dollars: finite, and never negative
 Name = Annotated[str, Field(max_length=bounds.NAME)]  # what a page or a table shows in one line
 Plain = Annotated[Any, AfterValidator(_plain)]  # any JSON value whose numbers and texts every reader can hold

@@ -58,7 +58,7 @@ def run_bounded(
     OverrunError where it was not done in time, EndedError where it needed more memory than it may have or its process
     ended by itself, ReelbenchError with its own error's line where it failed.
     """
-    context = processes.context(fork=True)
+    context = processes.copied()
     receiving, sending = context.Pipe(duplex=False)
     given = (sending, bounds, dict(os.environ), work, arguments)
     process = context.Process(target=_work, args=given, daemon=True)

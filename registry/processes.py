@@ -5,9 +5,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from multiprocessing import parent_process
-from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
-from multiprocessing.process import BaseProcess
+from multiprocessing import context, parent_process, process
 
 _SAFE = "PYTHONSAFEPATH"
 _LENT = threading.RLock()
@@ -15,20 +13,21 @@ _LENT = threading.RLock()
 
 @contextmanager
 def _safe_path() -> Generator[None]:
-    """Let a Python that starts meanwhile not look for modules in the working folder, as `-c` makes it do."""
+    """Let a Python that starts meanwhile not look for modules in the working folder, as its `-c` would."""
     with _LENT:
-        before = os.environ.get(_SAFE)
+        before = os.environ.setdefault(_SAFE, "")
         os.environ[_SAFE] = "1"
         try:
             yield
         finally:
-            if before is None:
+            os.environ[_SAFE] = before
+            if not before:
                 del os.environ[_SAFE]
 
 
-class _Process(BaseProcess):
+class _Process(process.BaseProcess):
     def start(self) -> None:
-        self._lent = _SAFE not in os.environ
+        self._lent = not os.environ.get(_SAFE)
         with _safe_path():
             super().start()
 
@@ -40,33 +39,28 @@ class _Process(BaseProcess):
         super().run()
 
 
-class _Spawned(_Process, SpawnProcess):
-    pass
+class _Spawn(context.SpawnContext):
+    class Process(_Process, context.SpawnProcess):
+        pass
 
 
-class _Spawn(SpawnContext):
-    Process = _Spawned
+def anew() -> context.BaseContext:
+    """Return what starts processes anew: a copy of this one would have its threads, and its memory."""
+    if sys.platform != "win32":
+        from multiprocessing.resource_tracker import ensure_running
+
+        with _safe_path():  # else the first lock of a pool would start it
+            ensure_running()
+    return _Spawn()
 
 
 if sys.platform == "win32":
-    _Fork = _Spawn
+    copied = anew
 else:
-    from multiprocessing.context import ForkServerContext, ForkServerProcess
-    from multiprocessing.resource_tracker import ensure_running
 
-    class _Forked(_Process, ForkServerProcess):
-        pass
+    class _Fork(context.ForkServerContext):
+        class Process(_Process, context.ForkServerProcess):
+            pass
 
-    class _Fork(ForkServerContext):
-        Process = _Forked
-
-
-def context(*, fork: bool = False) -> BaseContext:
-    """Return what starts our processes: anew, or with `fork`, where that can be, as copies of a clean one.
-
-    Never as copies of this process, which may have threads and much memory.
-    """
-    if sys.platform != "win32":
-        with _safe_path():  # else the first lock of a pool would start it
-            ensure_running()
-    return _Fork() if fork else _Spawn()
+    copied = _Fork
+    """Makes what starts processes as copies of a clean one, where the system can."""

@@ -11,19 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from reelbench.registry import bounds
-from reelbench.registry.base_record import (
-    LARGEST,
-    Amount,
-    Count,
-    Free,
-    Later,
-    Name,
-    OptionScore,
-    Plain,
-    Record,
-    Score,
-    absent,
-)
+from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.reasons import Reason
 
@@ -39,6 +27,7 @@ Data = Literal["owners", "own", "unstated"]
 """Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
 
 
+Score = Annotated[float, Field(ge=-bounds.SCORE, le=bounds.SCORE)]
 Given = Annotated[Any, AfterValidator(partial(without_secrets, words=False))]
 Counted = Annotated[dict[Name, Count], Field(max_length=bounds.ENTRIES)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # A sha256

@@ -147,7 +147,7 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
     from reelbench.registry import discovery  # here: it is more than most workers' work needs
 
-    files, context = discovery.opened_files(), processes.context()
+    files, context = discovery.opened_files(), processes.anew()
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
     try:
         # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:

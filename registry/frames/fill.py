@@ -80,7 +80,7 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
     waiting = deque(videos)
     while waiting:
         running: dict[Future[Filled], Path] = {}
-        with ProcessPoolExecutor(workers, mp_context=processes.context()) as pool:
+        with ProcessPoolExecutor(workers, mp_context=processes.anew()) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < workers:  # no more, so that a crash has few suspects
@@ -94,7 +94,7 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
                 pass
         # Each in a process of its own: if that dies too, it was this one.
         for suspect in running.values():
-            with ProcessPoolExecutor(1, mp_context=processes.context()) as pool:
+            with ProcessPoolExecutor(1, mp_context=processes.anew()) as pool:
                 try:
                     filled = pool.submit(work, suspect).result()
                 except BrokenProcessPool:

@@ -31,14 +31,14 @@ from reelbench.registry import processes
 from tests.registry.test_processes import pid
 
 if __name__ == "__main__":
-    pool = ProcessPoolExecutor(2, mp_context=processes.context(fork=sys.argv[1] == "fork"))
+    pool = ProcessPoolExecutor(2, mp_context=getattr(processes, sys.argv[1])())
     print(*pool.map(pid, range(2)), flush=True)
     pool.submit(pid, 1)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.parametrize("how", ["spawn", "fork"])
+@pytest.mark.parametrize("how", ["anew", "copied"])
 def test_a_worker_process_ends_with_who_started_it(how, tmp_path):
     (tmp_path / "script.py").write_text(KILLED)
     environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
