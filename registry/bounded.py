@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, TypeVar
 
-from reelbench.registry import processes
 from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.workers import starting
 
 MEMORY_IS_BOUNDED = sys.platform == "linux"
 _FORKS = sys.platform != "win32"
@@ -58,11 +58,13 @@ def run_bounded(
     OverrunError where it was not done in time, EndedError where it needed more memory than it may have or its process
     ended by itself, ReelbenchError with its own error's line where it failed.
     """
-    context = processes.copied()
+    # Never a copy of this process, which has threads.
+    context = get_context("forkserver") if _FORKS else get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     given = (sending, bounds, dict(os.environ), work, arguments)
     process = context.Process(target=_work, args=given, daemon=True)
-    process.start()
+    with starting():
+        process.start()
     sending.close()
     end = monotonic() + bounds.seconds
     try:

@@ -11,12 +11,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import current_process
+from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from reelbench.registry import bounds, processes
+from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
@@ -26,7 +26,8 @@ _MOST = 8  # processes, unless more are asked for
 _LONGEST = 200  # items of one part
 _OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
 _interrupted = threading.Event()
-_STARTING = threading.Lock()
+_STARTING = threading.RLock()
+_SAFE = "PYTHONSAFEPATH"
 _DIED = (
     "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one core); what was done "
     "is kept"
@@ -103,6 +104,19 @@ ALLOTTED = Workers()  # as many as pays
 ALONE = Workers(1)  # this process
 
 
+@contextmanager
+def starting() -> Generator[None]:
+    """Let processes of Python start: one caller's at a time, and none that takes modules of the working folder."""
+    with _STARTING:
+        before = os.environ.get(_SAFE)
+        os.environ[_SAFE] = "1"
+        try:
+            yield
+        finally:
+            del os.environ[_SAFE]
+            os.environ |= {} if before is None else {_SAFE: before}
+
+
 def allotted() -> int:
     """Return the number of cores that this process may use, at most 8."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -147,12 +161,14 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
     from reelbench.registry import discovery  # here: it is more than most workers' work needs
 
-    files, context = discovery.opened_files(), processes.anew()
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
+    files, context = discovery.opened_files(), get_context("spawn")
+    # Spawned, not forked: the caller may have threads, and much memory.
+    with starting():
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
     try:
         # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
         # that may lack the guard for it, or have no file; what a worker works on is imported by its name.
-        with _STARTING:
+        with starting():
             main = sys.modules["__main__"]
             sys.modules["__main__"] = ModuleType("__main__")
             before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
@@ -178,14 +194,21 @@ def _open_too(files: Sequence[str]) -> None:
 
 
 def _follow_caller(files: Sequence[str]) -> None:
-    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal.
+    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
 
     It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
     """
     signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_caller()
     _open_too(files)
+
+
+def end_with_caller() -> None:
+    """Let this process end, without a word, when the one that started it does."""
+    if caller := parent_process():
+        threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
 
 
 def _over_ray(
