@@ -11,6 +11,7 @@ doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from random import Random
 from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tests.leaderboard.test_tampering import forge
 from tools.attacking import flood, programs, results
 from tools.attacking import folders as strangers
 from tools.verification import attacks
@@ -414,11 +416,9 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
     }
     for name, changed in items.items():
         folder = shutil.copytree(place / "honest" / "00", place / "beyond" / name)
-        lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
-        lines[0] |= changed
-        (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        forge(folder, lambda lines, changed=changed: lines[0].update(changed), numbers=False)
         [done] = store.check(folder)
-        told["beyond a bound"].count(name, "refused" if done.outcome == "refused" else done.outcome)
+        told["beyond a bound"].count(name, "refused" if re.search("at most|less than", done.why) else done.why)
 
 
 def secrets(told: dict[str, Kind]) -> None:
