@@ -25,8 +25,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
 _MADE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")  # as keys are made: letters and digits, in one word
 # In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
 _IN_TEXT = re.compile(
-    rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
-    r"|\b((?:bearer|basic)\s+)[\w.~+/=-]+|^((?:token|apikey|key)\s+)\S+$",
+    rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
+    rf"|\b((?:bearer|basic)\s+)[\w.~+/=-]+|((?:^(?:token|apikey|key)|(?:^|\s)-[\w-]{{0,40}}?{_WORD})\s+)\S+",
     re.IGNORECASE,
 )
 # Keys by the form that their servers give them.
@@ -52,6 +52,12 @@ def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON 
     """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
     named, texts = _named(name), [*texts_in(value)]
     return any(map(_MADE.fullmatch, texts)) if named is None else named and (value is None or bool(texts))
+
+
+def _is_pair(name: object, value: object) -> bool:
+    """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
+    both = isinstance(name, str) and isinstance(value, str)
+    return both and _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
@@ -88,13 +94,16 @@ def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 -
     is somebody's answer, and stays, too.
     """
     if is_object(value):
+        named = [part for part in value.values() if words and isinstance(part, str) and _named(part)][:1]
         return {
             without_secrets(name): without_secrets(part, words=words)
             for name, part in value.items()
             if not (isinstance(part, str | list | dict) and is_secret(str(name), part))
+            and not any(_is_pair(other, part) for other in named)
         }
     if is_array(value):
-        return [without_secrets(part, words=words) for part in value]
+        beside = zip(["", *value], value, strict=False)
+        return [HIDDEN if words and _is_pair(*pair) else without_secrets(pair[1], words=words) for pair in beside]
     if not (isinstance(value, str) and words):
         return value
     text = _IN_TEXT.sub(lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value))

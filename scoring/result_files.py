@@ -268,11 +268,11 @@ def read(folder: Path) -> records.Result:
     """
     path = _of_own(folder / RESULT_FILE, bounds.RESULT_BYTES)
     document = files.read_json(path)
-    result = checked(records.Result, document, str(path), mark=": ")
-    for name, part in document.items():
+    for name, part in document.items() if is_object(document) else ():
         if name not in _GROWING:
             said = {of: what for of, what in part.items() if of != "declaration"} if is_object(part) else part
-            bounds.hold(f"{path}: characters of {name}", bounds.extent(said), bounds.PART)
+            bounds.hold(f"{path}: characters of {name[:80]}", bounds.extent(said), bounds.PART)
+    result = checked(records.Result, document, str(path), mark=": ")
     if result.benchmark.declaration is not None:
         try:
             discovery.spec_of(result.benchmark)

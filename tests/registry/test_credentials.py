@@ -60,6 +60,28 @@ def test_a_value_that_is_made_like_a_key(value):
     assert KEY not in json.dumps(without_secrets({"x": value}))
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        [["X-Api-Key", KEY]],
+        ["--api-key", KEY],
+        [{"name": "Authorization", "value": f"Bearer {KEY}"}],
+        [{"key": "Authorization", "value": KEY}],
+        f"run --api-key {KEY}",
+        f"curl -H 'X-Api-Key: {KEY}'",
+        json.dumps({"a": json.dumps({"api_key": KEY})}),
+    ],
+    ids=str,
+)
+def test_what_stands_beside_a_secret_s_name(held):
+    assert KEY not in json.dumps(without_secrets({"held": held}))
+
+
+def test_words_beside_other_words_stay():
+    kept = {"choices": ["pass", "fail"], "sort": {"by": "key", "order": "ascending"}, "a": "- key points -token 1"}
+    assert without_secrets(kept) == kept | {"a": "- key points -token ***"}
+
+
 @pytest.mark.parametrize(("name", "value"), [("MY_KEY", "/etc/hosts"), ("A_TOKEN", "16384000"), ("PWD", "/usr/lib")])
 def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
