@@ -1,6 +1,7 @@
 """A received result that is only looked at: its files are its own, of a size, and each id is there once."""
 
 import dataclasses
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -141,6 +142,17 @@ def test_a_score_that_no_metric_has_is_refused(place, rextime_run, reelbench):
     done = reelbench("compare", run, run)
     assert (done.returncode, "less than or equal to 1000000000" in done.stderr) == (2, True), done.stderr
     assert "Warning" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["subset", "partial"])
+def test_a_check_of_a_submitter_s_is_as_short_as_any_name(name, rextime_run, tmp_path):
+    [added] = store.add(rextime_run(), tmp_path / "store")
+    check = added.place / "check.json"
+    check.write_text(json.dumps(json.loads(check.read_text()) | {name: "x" * 1001}))
+    left_out = {}
+    assert store.read(tmp_path / "store", left_out=left_out.__setitem__) == []
+    [why] = left_out.values()
+    assert "is not a check of a result (1 fields are wrong)" in why
 
 
 def test_check_refuses_what_add_refuses(rextime_run, reelbench, tmp_path):
