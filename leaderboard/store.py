@@ -157,11 +157,10 @@ def add(
         # Of models that another account filed first only that one and the maintainers file more results.
         owners = trust.owners(store, {result.model.id for result in given.values() if result is not None})
         for folder, result in given.items():
-            if result is None or (owner := owners.get(result.model.id)) is None or owner.is_of(filing.account):
-                continue
-            if _same_bytes(folder, result, store) is None:
-                why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
-                not_filed[folder] = Added(folder, "refused", why=why, result=result)
+            owner = owners.get(result.model.id) if result is not None else None
+            why = owner and result and owner.refusal(result.model.id, filing.account)
+            if why and result and same_bytes(folder, result, store) is None:
+                not_filed[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
     left = {folder: result for folder, result in given.items() if folder not in not_filed}
     work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
     done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
@@ -277,7 +276,7 @@ def _add_one(
     filing: Filing,
 ) -> Added:
     if rejudge is None and about is None and result is not None:
-        place = _same_bytes(folder, result, store)
+        place = same_bytes(folder, result, store)
         if place is not None:
             return Added(folder, "same", place, result=result)
     verified = verify(folder, known=known, result=result)
@@ -312,7 +311,7 @@ def _refuse_links(path: Path, store: Path) -> None:
             raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
-def _same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
+def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
     """Return the folder in which these very bytes lie in the store, verified; None without one."""
     place = place_of(result, store)
     if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
