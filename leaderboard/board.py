@@ -335,16 +335,13 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
 
     They say something of every row, so the runs are the maintainers' own: who else says that he showed none may have.
     """
-    shown_little: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
+    shown_little: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
     for row in rows:
         ours = row.stored is not None and row.stored.check.account is None
         if ours and row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
-            shown_little[row.group].append(row)
+            shown_little[row.group].append(row.stored)
     return {
-        group: shortcuts(
-            next(row.stored.spec for row in runs if row.stored is not None),
-            ((row.stored.result.settings, ranked_samples(row.stored)) for row in runs if row.stored is not None),
-        )
+        group: shortcuts(runs[0].spec, ((one.result.settings, ranked_samples(one)) for one in runs))
         for group, runs in shown_little.items()
     }
 

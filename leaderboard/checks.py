@@ -2,25 +2,29 @@
 
 import json
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
 from reelbench.judges.identity import other_than_requested, under_several_ids
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.recompute import Ids, Stated, VerifiedResult
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Later, Name, Record
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, sha256_of
+from reelbench.registry.files import read_json
 from reelbench.registry.records import Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers, result_files
 
 CHECK_FILE = "check.json"
+Ids = Literal["checked", "unchecked"]
+"""Whether the items were held to the benchmark's own data, or that data is not on this machine."""
+Stated = Literal["references", "labels", "answers", "judge replies", "ranker replies"]
+"""What a result's numbers follow from and nobody but the submitter vouches for."""
+
 _NEARLY = 0.98
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -79,7 +83,7 @@ def read_check(path: Path) -> Check:
     return read_own(Check, path, "a check of a result", f"`reelbench leaderboard add {path.parent}` rewrites it")
 
 
-def summary(check: Check | VerifiedResult, result: Result) -> str:
+def summary(check: Check, result: Result) -> str:
     """Return in one line what a reader must know of a result that holds; empty where it is whole and recomputed."""
     parts = [f"partial, so not ranked: {check.partial}"] if check.partial else []
     if result.judge is not None:
@@ -91,30 +95,25 @@ def summary(check: Check | VerifiedResult, result: Result) -> str:
         parts.append(f"answers of version {result.answers} of the rules are read again by version {answers.VERSION}")
     if check.stated:
         parts.append(f"recomputed from stated {', '.join(check.stated)}")
-    if isinstance(check, Check) and check.rejudged is not None:
+    if check.rejudged is not None:
         parts.append(str(check.rejudged))
     return "; ".join(parts)
 
 
-def compare(path: Path, verified: VerifiedResult) -> None:
-    """Refuse a check.json that says other than its result does here; without the data, less can be compared."""
-    check, result = read_check(path), verified.result
+def compare(path: Path, here: Check, result: Result) -> None:
+    """Refuse a check.json that says other than the check made `here`; without the data, less can be compared."""
+    check = read_check(path)
     spec = discovery.spec_of(result.benchmark)
     # As today's rules word it: an earlier version called a result partial for a single unscored item.
     partial = check.partial and against_data.partial(spec, result, result.counts.items, check.partial)
-    pairs: list[tuple[str, object, object]] = [
-        ("partial", partial, verified.partial),
-        ("result_sha256", check.result_sha256, sha256_of(path.parent / result_files.RESULT_FILE)),
-        ("samples_sha256", check.samples_sha256, verified.result.provenance.samples_sha256),
-    ]
-    if verified.ids == "checked":
-        pairs.append(("subset", check.subset, verified.subset))
-        if check.stated is not None:
-            pairs.append(("stated", check.stated, verified.stated))
-    for name, stated, here in pairs:
-        if stated != here and not (verified.ids == "unchecked" and name == "partial" and check.subset):
+    names = ["partial", "result_sha256", "samples_sha256"]
+    if here.ids == "checked":
+        names += ["subset", *(["stated"] if check.stated is not None else [])]
+    for name in names:
+        stated, found = partial if name == "partial" else getattr(check, name), getattr(here, name)
+        if stated != found and not (here.ids == "unchecked" and name == "partial" and check.subset):
             raise InputError(
-                f"{path}: {name} is {stated!r}, the samples say {here!r}; `reelbench leaderboard add` rewrites it"
+                f"{path}: {name} is {stated!r}, the samples say {found!r}; `reelbench leaderboard add` rewrites it"
             )
 
 

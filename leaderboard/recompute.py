@@ -6,23 +6,25 @@ the benchmark's data is on this machine, ids, targets, videos and labels are its
 the very questions they answer.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.checks import Check, Stated
 from reelbench.leaderboard.mismatches import SHOWN, MismatchError, metric_mismatches, score_mismatches, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
 from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, first_line, first_of
-from reelbench.registry.files import sha256_of
+from reelbench.registry.files import sha256_of, sha256_of_names
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Metrics, Result, Sample
@@ -34,29 +36,14 @@ from reelbench.scoring.videos import media_record
 AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
 
-Ids = Literal["checked", "unchecked"]
-Stated = Literal["references", "labels", "answers", "judge replies", "ranker replies"]
-"""What a result's numbers follow from and nobody but the submitter vouches for."""
-
 
 @dataclass(frozen=True, slots=True)
 class VerifiedResult:
-    """A result that holds.
-
-    Attributes:
-        ids: Whether the items were held to the benchmark's own data, or that data is not on this machine.
-        subset: The part of the split that is a task of its own (`locale ja-JP`), where that is what was run.
-        partial: Why it says less than its task asks, or None; a partial result is never ranked.
-        stated: What its numbers follow from and could not be held to anything else.
-        metrics: As its samples give them.
-    """
+    """A result that holds, with what was checked of it, and its metrics as its samples give them."""
 
     result: Result
     samples: list[Sample]
-    ids: Ids
-    subset: str | None
-    partial: str | None
-    stated: tuple[Stated, ...]
+    check: Check
     metrics: Metrics
 
 
@@ -109,15 +96,23 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         raise MismatchError(f"{folder}: {first_of(problems, SHOWN, '; ')}", items.metrics if items.hold else None)
     subset = None if rows_here is None else against_data.subset(spec, samples, rows_here)
     wanted = len(samples) if subset else None if rows_here is None else len(rows_here)
-    return VerifiedResult(
-        result,
-        samples,
+    check = Check(
         ids="unchecked" if rows_here is None else "checked",
         subset=subset,
         partial=against_data.partial(spec, result, wanted),
         stated=tuple(name for name in get_args(Stated) if name in items.stated),
-        metrics=items.metrics,
+        result_sha256=sha256_of(folder / result_files.RESULT_FILE),
+        samples_sha256=digest,
+        calibration_sha256=calibration_sha256(folder),
+        answers_sha256=sha256_of_names(json.dumps([one.id, one.target], sort_keys=True) for one in samples),
     )
+    return VerifiedResult(result, samples, check, items.metrics)
+
+
+def calibration_sha256(folder: Path) -> str | None:
+    """Return the hash of people's scores beside a result; None where there are none."""
+    path = folder / calibration_file.FILE
+    return sha256_of(path) if path.is_file() else None
 
 
 def mismatches(

@@ -27,7 +27,7 @@ from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare,
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import answers_key, key_of, keys_of
 from reelbench.leaderboard.mismatches import MismatchError
-from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
+from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, calibration_sha256, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.trust import Filing
@@ -213,25 +213,9 @@ def _check_one(folder: Path, result: Result | None, known: KnownRows) -> Added:
     if "results" in path.parts[:-1] and not any(path.as_posix().endswith(f"/{key}") for key in keys):
         raise MismatchError(f"{folder}: belongs at results/{keys[0]}", verified.metrics)
     if (folder / CHECK_FILE).is_file():
-        compare(folder / CHECK_FILE, verified)
-    why = f"ids {verified.ids}; {checks.summary(verified, verified.result)}".removesuffix("; ")
-    check = _checked(folder, verified, (folder / result_files.RESULT_FILE).read_bytes())
-    return Added(folder, "same", folder, why, check, verified.metrics, verified.result)
-
-
-def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: Rejudged | None = None) -> Check:
-    answers = sorted(json.dumps([one.id, one.target], sort_keys=True) for one in verified.samples)
-    return Check(
-        ids=verified.ids,
-        subset=verified.subset,
-        partial=verified.partial,
-        stated=verified.stated,
-        rejudged=rejudged,
-        result_sha256=hashlib.sha256(document).hexdigest(),
-        samples_sha256=str(verified.result.provenance.samples_sha256),
-        calibration_sha256=_calibration(folder),
-        answers_sha256=hashlib.sha256("\n".join(answers).encode()).hexdigest(),
-    )
+        compare(folder / CHECK_FILE, verified.check, verified.result)
+    why = f"ids {verified.check.ids}; {checks.summary(verified.check, verified.result)}".removesuffix("; ")
+    return Added(folder, "same", folder, why, verified.check, verified.metrics, verified.result)
 
 
 def _spread(work: Callable[..., Added], given: "Mapping[Path, Result | None]", workers: Workers) -> Iterator[Added]:
@@ -323,7 +307,7 @@ def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
         == check.result_sha256
         == sha256_of(place / result_files.RESULT_FILE)
         and sha256_of(result_files.samples_of(folder)) == check.samples_sha256
-        and _calibration(folder) in (None, check.calibration_sha256)
+        and calibration_sha256(folder) in (None, check.calibration_sha256)
     )
     return place if same and folder.resolve() != place.resolve() else None
 
@@ -342,11 +326,6 @@ def public(result: Result) -> Result:
     return result.model_copy(update={"benchmark": benchmark, "model": model, "settings": settings})
 
 
-def _calibration(folder: Path) -> str | None:
-    path = folder / calibration_file.FILE
-    return sha256_of(path) if path.is_file() else None
-
-
 def _file(
     folder: Path, store: Path, verified: VerifiedResult, result: Result, *, rejudged: Rejudged | None, filing: Filing
 ) -> Added:
@@ -362,7 +341,8 @@ def _file(
     stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
     if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(written))):
         document = written.encode()
-    check = _checked(folder, verified, document, rejudged)
+    digest = hashlib.sha256(document).hexdigest()
+    check = verified.check.model_copy(update={"result_sha256": digest, "rejudged": rejudged})
     outcome: Outcome = "added"
     if old is not None and there is not None:
         if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):
@@ -381,7 +361,7 @@ def _file(
     files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
     files[result_files.RESULT_FILE] = document
     for source in (place, folder):
-        if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):
+        if check.calibration_sha256 is not None and check.calibration_sha256 == calibration_sha256(source):
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
     check = filing.marked(folder, check, old)
     files[CHECK_FILE] = check.text.encode()
