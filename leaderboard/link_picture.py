@@ -99,13 +99,13 @@ def _lane(
     _text(draw, (x + 16, y - 13), tables.value(entry, primary), 24)
     left, track = x + 16 + _NUMBER, wide - _NUMBER - 44
 
-    def place(value: float) -> float:
+    def x_of(value: float) -> float:
         return left + track * ((value - low) / (high - low) if high > low else 0.5)
 
     draw.line([(left, y), (left + track, y)], GRID, 2)
     if own.ci95:
-        draw.line([(place(own.ci95[0]), y), (place(own.ci95[1]), y)], COLOURS[0], 4)
-    draw.ellipse([place(own.value) - 8, y - 8, place(own.value) + 8, y + 8], COLOURS[0])
+        draw.line([(x_of(own.ci95[0]), y), (x_of(own.ci95[1]), y)], COLOURS[0], 4)
+    draw.ellipse([x_of(own.value) - 8, y - 8, x_of(own.value) + 8, y + 8], COLOURS[0])
 
 
 @cache

@@ -100,7 +100,7 @@ def write(
     shown = document(board) | ({"dataset": dataset} if dataset else {})
     said = escape("".join(shown["headline"]))
     for name in ASSETS:
-        text = _lean(name, _asset(name))
+        text = _asset(name)
         if name == "index.html":
             text = text.replace("<!-- META -->", _meta(board, said, url)).replace("<!-- PLAIN -->", _plain(board, said))
         _write(out / name, text)
@@ -135,7 +135,7 @@ def _meta(board: Board, said: str, url: str | None) -> str:
     """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
     titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
     title = escape(f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard")
-    tags: list[str] = []
+    tags, shown = list[str](), {"title": title, "description": said, "type": "website"}
     if url is not None:
         picture = f"{url.partition('#')[0].removesuffix('index.html').rstrip('/')}/{_PICTURE}"
         tags = [
@@ -147,9 +147,7 @@ def _meta(board: Board, said: str, url: str | None) -> str:
             *tags,
             f"<title>{title}</title>",
             f'<meta name="description" content="{said}">',
-            f'<meta property="og:title" content="{title}">',
-            f'<meta property="og:description" content="{said}">',
-            '<meta property="og:type" content="website">',
+            *(f'<meta property="og:{name}" content="{of}">' for name, of in shown.items()),
         ]
     )
 
@@ -175,19 +173,16 @@ def _plain(board: Board, said: str) -> str:
 
 
 def _asset(name: str) -> str:
+    """Return a file of the page without what is for who reads its source: indents, comments, breaks, spaces."""
     if name in SCRIPTS:
         rooms = {script: "pages" if script in SHARED else "leaderboard.assets" for script in SCRIPTS[name]}
         scripts = [page_asset(f"{script}.js", room) for script, room in rooms.items()]
-        return "".join([*scripts, f'REELBENCH_LOADED("{name}");\n'])
-    text = page_asset(name, "leaderboard.assets")
-    head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
-    if name == "board.css":
-        return page_asset("palette.css") + page_asset("shell.css") + text
-    return text.replace("<!-- HEAD -->", head)
-
-
-def _lean(name: str, text: str) -> str:
-    """Return a page's file without what is for who reads its source: indents, comments, breaks, spaces."""
+        text = "".join([*scripts, f'REELBENCH_LOADED("{name}");\n'])
+    elif name == "board.css":
+        text = page_asset("palette.css") + page_asset("shell.css") + page_asset(name, "leaderboard.assets")
+    else:
+        head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
+        text = page_asset(name, "leaderboard.assets").replace("<!-- HEAD -->", head)
     text = re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$", "", text, flags=re.MULTILINE)
     if name.endswith(".js"):
         return re.sub(r"(?<=[,;{(\[])\n|\n(?=[})\]])| (=>|[=!]==|&&|\|\||\?\?) ", lambda found: found[1] or "", text)
