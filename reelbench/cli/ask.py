@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, run_options
+from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import (
     check_apart,
@@ -26,6 +26,7 @@ from reelbench.cli.option_groups import (
     Data,
     Json,
     Kind,
+    Label,
     Names,
     NoOverlap,
     Per,
@@ -78,7 +79,7 @@ def ask(
     limit: Annotated[int | None, _option("--limit"), Kind.LIMIT] = None,
     per: Per = None,
     candidates: Annotated[str | None, _option("--candidates")] = None,
-    label: run_options.Label = None,
+    label: Label = None,
     output: Annotated[Path | None, _option("--output")] = None,
     plan: Annotated[bool, _option("--plan")] = False,
     as_json: Json = False,

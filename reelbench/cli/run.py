@@ -1,19 +1,18 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, loggers, run_options
+from reelbench.cli import console, loggers
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
+from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report
-from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -27,6 +26,40 @@ if TYPE_CHECKING:
     from reelbench.registry.records import About
 
 
+_sweeps = partial(option, "sweeps")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepChoice:
+    """Which setting a run is repeated over, as it was typed; at most one of `frames_sweep`, `sweep` and `languages`."""
+
+    frames_sweep: Annotated[str | None, _sweeps("--frames-sweep")] = None
+    sweep: Annotated[str | None, _sweeps("--sweep")] = None
+    languages: Annotated[str | None, _sweeps("--languages"), Kind.LANGUAGES] = None
+    translations: Annotated[Path | None, _sweeps("--translations")] = None
+    sweep_by: Annotated[str | None, _sweeps("--sweep-by")] = None
+
+    def check(self, *, translator: bool, parts: bool, processes: int) -> None:
+        """Raise InputError where options don't go together.
+
+        `translator` says whether a language model was named, `parts` whether some questions only are asked, `processes`
+        how many share them.
+        """
+        if processes > 1 and self != SweepChoice():
+            raise InputError("--processes is for one run; leave out the sweep")
+        if parts and self != SweepChoice():
+            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
+        if sum(chosen is not None for chosen in (self.frames_sweep, self.sweep, self.languages)) > 1:
+            raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
+        if (self.translations is not None or translator) and self.languages is None:
+            raise InputError("--translations and --llm are for --languages; name the languages")
+        if self.sweep_by is not None and self.frames_sweep is None and self.sweep is None:
+            raise InputError("--sweep-by is for --frames-sweep or --sweep")
+
+
+takes_sweep = takes("several", SweepChoice)
+
+
 @takes_output_limit
 @takes_judge
 @takes_about
@@ -38,15 +71,15 @@ if TYPE_CHECKING:
 def run(
     context: typer.Context,
     *,
-    frames: run_options.Frames = None,
-    label: run_options.Label = None,
-    candidates: run_options.Candidates = None,
-    answering: run_options.Answering = None,
-    processes: run_options.Processes = 1,
-    strict: run_options.Strict = False,
+    frames: Frames = None,
+    label: Label = None,
+    candidates: Annotated[str | None, option("run", "--candidates")] = None,
+    answering: Annotated[str | None, option("run", "--answering")] = None,
+    processes: Annotated[int, option("run", "--processes")] = 1,
+    strict: Annotated[bool, option("run", "--strict")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     llm: "dict[str, AskOptions]",
     about: "About | None",
     judge: "JudgeOptions | None",
@@ -119,13 +152,13 @@ def _seeded(
     arguments: list[str],
     repeats: "Runs",
     questions: "QuestionChoice",
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     processes: int,
 ) -> list[str]:
     """Return lmms-eval's arguments with the seed of the one run; of several InputError where they can't be had."""
     if questions.earlier is not None:
         repeats.check_once()
-    if repeats.number > 1 and (several != run_options.SweepChoice() or processes > 1):
+    if repeats.number > 1 and (several != SweepChoice() or processes > 1):
         raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
     if repeats.number > 1 or repeats.seed is None:
         return arguments
@@ -151,7 +184,7 @@ def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], o
 
 
 def _languages(
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     arguments: list[str],
     output: Path,
     *,

@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.about import takes_metadata
 from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
-from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
+from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report

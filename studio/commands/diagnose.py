@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from reelbench.cli import console, run_options
+from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -190,7 +190,7 @@ def run(
     ],
     *,
     options: IsolationOptions,
-    frames: run_options.Frames = None,
+    frames: Frames = None,
     rounds: Annotated[int, _diagnose("--rounds")] = 5,
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",
