@@ -277,6 +277,11 @@ def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample])
     return _value(_terms(spec, metric, _by_id(samples)))
 
 
+def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the primary metric of one item, in its unit; None where it has no score."""
+    return metric_value(spec, spec.primary, [sample]) if sample.scores else None
+
+
 def metric_with_interval(
     spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample], *, interval: intervals.Method = intervals.METHOD
 ) -> MetricValue:

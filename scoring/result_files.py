@@ -11,10 +11,11 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -24,7 +25,8 @@ from reelbench.registry import bounds, discovery, files, records
 from reelbench.registry.base_record import checked
 from reelbench.registry.containment import contained
 from reelbench.registry.declaration import declaration, scoring_sha256
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.media.library import Library
 from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_array, is_object
@@ -349,6 +351,30 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
             raise InputError(f"{path}, line {number}: expected an object with id, question, options and media")
         asked[line["id"]] = line
     return asked
+
+
+def write_questions(
+    folder: Path, library: Library, asked: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]]
+) -> None:
+    """Write a line for each sample: `id`, `question`, `options` (empty where none is known) and `media`.
+
+    `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
+    """
+
+    @cache
+    def media(video: str) -> str | None:
+        try:
+            path = library.find({"video": video})
+        except ReelbenchError:  # a submission may name what no file can be called
+            return None
+        return str(path.absolute()) if path else None
+
+    lines = (
+        {"id": sample.id, "question": question, "options": list(options) if any(options) else [], "media": found}
+        for sample, (question, options) in asked
+        for found in (media(sample.video),)
+    )
+    files.write_jsonl(folder / QUESTIONS_FILE, lines)
 
 
 def as_json(result: records.Result) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,16 +15,18 @@ from pydantic import ValidationError
 from reelbench.registry import looks, rows
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
+from reelbench.registry.data.declared_check import lengths_of
 from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
+from reelbench.registry.media.library import Library
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained
-from reelbench.scoring import aggregation, answers, cognitive_profile
+from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Inputs:
     split: str | None = None
     data: Path | None = None
 
+
+_FILES_OPENED = 100
 
 Words = tuple[str, tuple[str, ...]]
 """A question and its options, none where it has none or they are not known."""
@@ -114,6 +120,30 @@ class Questions:
             digest = f"{self.spec.id}:{sha256_of(self.file)}"
             return SourceRecord(kind="files", location=self.file.name, revision=None, fingerprint=digest)
         return self.stated or self.here.source
+
+    def unit_doubt(self, samples: Sequence[Sample]) -> str | None:
+        """Say where windows look as if they were no seconds, held to the lengths that rows or video files state.
+
+        Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
+        """
+        windows = {
+            sample.id: (sample.parsed["span"], sample.target["spans"][0])
+            for sample in samples
+            if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
+        }
+        lengths: dict[str, float] = {}
+        asked = [row for row in self.rows if row["id"] in windows] if windows else []
+        with suppress(ReelbenchError):  # a name that no file can have
+            unstated = dict.fromkeys(row["video"] for row in asked if not row.get("duration"))
+            opened = set(islice(unstated, _FILES_OPENED))
+            found = ((row["video"], self.library.find(row)) for row in asked if row["video"] in opened)
+            lengths = lengths_of(asked, {video: path for video, path in found if path is not None})
+        return temporal_span.unit_doubt(windows, lengths)
+
+    @cached_property
+    def library(self) -> Library:
+        """The videos that are here; none is made."""
+        return Library(self.spec, self.split, self.data, make=False)
 
     @property
     def hidden(self) -> bool:

@@ -22,7 +22,7 @@ from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
 from reelbench.registry.text_tables import spreadsheet_cell
 from reelbench.registry.values import as_text
-from reelbench.scoring import right_answers
+from reelbench.scoring import aggregation
 
 PAGE = "index.html"
 _KIND = "view"
@@ -147,9 +147,9 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
         first = next(sample for sample in there if sample is not None)
         line = [name, first.video, *("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)]
         for run, sample in zip(runs, there, strict=True):
-            score = None if sample is None else right_answers.score_of(run.spec, sample)
+            score = None if sample is None else aggregation.score_of(run.spec, sample)
             said = "" if sample is None or sample.prediction is None else as_text(sample.prediction)
-            right = {None: "", True: "yes", False: "no"}[right_answers.is_right(run.spec, score)]
+            right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
             line += [run.result.model.id, said, "" if score is None else score, right, (sample and sample.reason) or ""]
         writer.writerow(map(spreadsheet_cell, line))
     return text.getvalue()

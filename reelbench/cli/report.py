@@ -135,8 +135,10 @@ def _show(outcome: "Outcome") -> None:
     spec = discovery.spec_of(result.benchmark)
     title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
     if result.metrics:
-        console.show(console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result)))
-        if line := metric_table.without_interval(spec, result):
+        console.show(
+            console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result.metrics, counts.items))
+        )
+        if line := metric_table.without_interval(spec, result.metrics):
             console.write(line)
     else:
         console.write(title)
