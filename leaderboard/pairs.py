@@ -13,7 +13,7 @@ from reelbench.leaderboard.standing import ranked_samples
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
-from reelbench.stats import intervals, power
+from reelbench.stats import intervals, multiple_comparisons, power
 from reelbench.stats.intervals import PairedTest
 
 MOST_COMPARED = 100
@@ -76,7 +76,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     runs = {row.key: _run(spec, row) for row in rows}
     tests = {(a.key, b.key): _tests(spec, (a, b), (runs[a.key], runs[b.key])) for a, b in combinations(rows, 2)}
     alone = [comparison.p_of(some) for some in tests.values()]
-    adjusted, levels = power.holm(alone), power.holm_levels(alone)
+    adjusted, levels = multiple_comparisons.holm(alone), multiple_comparisons.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
     for (pair, some), p, one, level in zip(tests.items(), adjusted, alone, levels, strict=True):
         a, b = (runs[key].lowest.value for key in pair)
@@ -96,7 +96,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         if error and power.not_promised(pilot, videos) is None:
             smallest = power.smallest_difference(pilot, videos)
     return Noise(
-        power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
+        multiple_comparisons.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
         smallest,
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),

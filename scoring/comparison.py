@@ -24,7 +24,7 @@ from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
 from reelbench.stats.intervals import PairedTest
-from reelbench.stats.power import holm
+from reelbench.stats.multiple_comparisons import holm
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
