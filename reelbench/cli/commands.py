@@ -12,7 +12,7 @@ import typer
 from reelbench import __version__, houses
 from reelbench.cli import console
 from reelbench.cli.app import App, Group, commands_of, shown_option
-from reelbench.cli.families import FAMILIES, family_of
+from reelbench.cli.families import FAMILIES, SECTIONS, family_of
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,17 +27,7 @@ FLAGS = ("--debug", "--verbose")
 class _Commands(Group):
     """All of them, by what one wants to do."""
 
-    sections = MappingProxyType(
-        {
-            "Measure": ("eval", "run", "ask", "score"),
-            "Look": ("view", "compare", "profile"),
-            "Compare and publish": ("judge", "leaderboard", "cards"),
-            "Make": ("new", "check", "make", "ace"),
-            "People": ("review",),
-            "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "cache", "doctor"),
-        }
-    )
+    sections = SECTIONS
 
     def known(self) -> "Mapping[str, _click.Command]":
         """All commands, whichever of them this is."""
