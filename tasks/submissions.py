@@ -51,6 +51,12 @@ class Reference:
     options: tuple[str, ...] = ()
     timing: Timing = UNTIMED
 
+    def item(self, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
+        """Return it with its answer, to be scored; `others` are fields that are others, or further."""
+        fields = {name: getattr(self, name) for name in ("id", "video", "target", "facets", "question", "options")}
+        fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
+        return Item(**fields | others)
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -356,18 +362,8 @@ def join(
     for reference in drained(references):
         given = predictions.pop(reference.id, nothing)
         try:
-            item = Item(
-                id=reference.id,
-                video=videos.setdefault(reference.video, reference.video),
-                target=reference.target,
-                facets=reference.facets,
-                question=reference.question,
-                options=reference.options,
-                prediction=given.prediction,
-                parsed=given.parsed,
-                flags=given.flags,
-                reason=given.reason or hidden,
-            )
+            video = videos.setdefault(reference.video, reference.video)
+            item = reference.item(given, video=video, reason=given.reason or hidden)
         except ValidationError as error:
             raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
         items.append(Item.from_checked(vars(item)))
@@ -377,15 +373,6 @@ def join(
 def hides(spec: BenchmarkSpec, split: str) -> bool:
     """Whether only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
-
-
-def item_of(spec: BenchmarkSpec, row: Row, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
-    """Return a row and the answer to it as an item, to be scored; `others` are fields that are others, or further."""
-    fields: dict[str, Any] = {name: row[name] for name in ("id", "video", "question")}
-    fields |= {"target": rows.target(spec, row), "facets": rows.facets(spec, row)}
-    fields |= {"options": tuple(row.get("options", ()))}
-    fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
-    return Item(**(fields | others))
 
 
 def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
