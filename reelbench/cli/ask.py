@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_about
+from reelbench.cli.about import about_options
 from reelbench.cli.asking import (
     check_apart,
+    keeping_options,
+    limit_options,
+    llm_options,
     only_model,
+    question_choice,
+    runs_options,
     shared_budget,
-    takes_kept,
-    takes_llm,
-    takes_output_limit,
-    takes_questions,
-    takes_runs,
 )
-from reelbench.cli.judging import takes_judge
+from reelbench.cli.judging import judge_options
 from reelbench.cli.option_groups import (
     Data,
     Json,
@@ -37,6 +37,7 @@ from reelbench.cli.option_groups import (
     option,
     reports_status,
     strata,
+    takes,
 )
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
@@ -61,13 +62,13 @@ _FRAMES = "uniform:32"
 _option = partial(option, "ask")
 
 
-@takes_judge
-@takes_kept
-@takes_runs
-@takes_llm
-@takes_output_limit
-@takes_questions
-@takes_about
+@takes("judge", judge_options)
+@takes("keeping", keeping_options)
+@takes("repeats", runs_options)
+@takes("llm", llm_options)
+@takes("output_limit", limit_options)
+@takes("chosen_questions", question_choice)
+@takes("about", about_options)
 @reports_status
 def ask(
     context: typer.Context,

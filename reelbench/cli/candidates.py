@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_metadata
-from reelbench.cli.judging import takes_judge
+from reelbench.cli.about import metadata_options
+from reelbench.cli.judging import judge_options
 from reelbench.cli.option_groups import Data, Json, Split, option, reports_status, takes
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
@@ -66,9 +66,6 @@ class CandidateSource:
         return None, cases, None
 
 
-takes_candidates = takes("source", CandidateSource)
-
-
 def numbers(text: str | None) -> Sequence[int | None]:
     """Return the numbers of candidates in `--k N,N,…`, rising; `[None]` where none was given."""
     if text is None:
@@ -94,9 +91,9 @@ def _results(run: Path, *, several: bool) -> list[Path]:
     raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 
-@takes_judge
-@takes_metadata
-@takes_candidates
+@takes("judge", judge_options)
+@takes("metadata", metadata_options)
+@takes("source", CandidateSource)
 @reports_status
 def show_candidates(
     *,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console, loggers
-from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
-from reelbench.cli.judging import takes_judge
+from reelbench.cli.about import about_options
+from reelbench.cli.asking import check_apart, limit_options, llm_options, question_choice, runs_options
+from reelbench.cli.judging import judge_options
 from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
@@ -57,16 +57,13 @@ class SweepChoice:
             raise InputError("--sweep-by is for --frames-sweep or --sweep")
 
 
-takes_sweep = takes("several", SweepChoice)
-
-
-@takes_output_limit
-@takes_judge
-@takes_about
-@takes_llm
-@takes_sweep
-@takes_runs
-@takes_questions
+@takes("output_limit", limit_options)
+@takes("judge", judge_options)
+@takes("about", about_options)
+@takes("llm", llm_options)
+@takes("several", SweepChoice)
+@takes("repeats", runs_options)
+@takes("chosen_questions", question_choice)
 @reports_status
 def run(
     context: typer.Context,
