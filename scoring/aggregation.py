@@ -310,6 +310,18 @@ class Resampled:
     videos: int
     runs: Sequence[float] = ()
 
+    def minus(self, other: "Resampled") -> tuple[float | None, np.ndarray | None]:
+        """Return the difference of another's value on the same items, and of each resample; None where one has none."""
+        value = None if self.value is None or other.value is None else self.value - other.value
+        return value, None if self.draws is None or other.draws is None else self.draws - other.draws
+
+    def test(self, other: "Resampled") -> intervals.PairedTest | None:
+        """Test it against another's on the same items; None where one has no value, or on too few videos."""
+        value, draws = self.minus(other)
+        if value is None or draws is None:
+            return None
+        return intervals.paired_test(value, draws, self.videos, self.runs, other.runs)
+
 
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""

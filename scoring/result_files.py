@@ -1,4 +1,4 @@
-"""A result on disk: `result.json` and `samples.jsonl`, written whole, and the JSON that scripts read.
+"""A result on disk: `result.json` and `samples.jsonl`, written whole.
 
 `questions.jsonl` may lie beside them: what was asked, in the owners' words. It stays on the machine that it was written
 on: no store takes it and nothing publishes it.
@@ -375,12 +375,6 @@ def write_questions(
         for found in (media(sample.video),)
     )
     files.write_jsonl(folder / QUESTIONS_FILE, lines)
-
-
-def as_json(result: records.Result) -> dict[str, Any]:
-    """Return the document that `--json` prints: the benchmark, its counts, metrics and breakdowns."""
-    document = result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
-    return {"benchmark": result.benchmark.id, "version": result.benchmark.version, **document}
 
 
 def software(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:

@@ -209,7 +209,7 @@ class UniqueIds(dict[str, str]):
         self[name] = where
 
 
-def listed(
+def entries(
     path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (where, id, entry) of an owners' list of predictions, or of the only one, `key` naming the id.

@@ -99,7 +99,7 @@ def assembled(named: str | None = None, *, outline: bool = False) -> App:
         first, _, second = words.partition(" ")
         if not whole and first != named:
             continue
-        command, options = _loaded(words, place)
+        command, options = _command(words, place)
         if isinstance(command, App):
             groups[words] = part = copy(command)
             part.registered_commands = [] if outline else [*command.registered_commands]
@@ -122,7 +122,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def _loaded(words: str, place: str) -> tuple[Any, dict[str, Any]]:
+def _command(words: str, place: str) -> tuple[Any, dict[str, Any]]:
     """A command's function, or a group, and how it is added."""
     try:
         return houses.loaded(words, place), _OPTIONS.get(words, {})

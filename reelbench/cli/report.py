@@ -27,8 +27,6 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
     `again` is the command that scores the same once more: what is not judged yet is said with it. With `quiet` nothing
     is printed but the JSON.
     """
-    from reelbench.scoring.result_files import as_json as document
-
     if not quiet:
         for outcome in outcomes:
             for line in outcome.notes:
@@ -37,7 +35,11 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
                 if ids:
                     console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
     if as_json:
-        documents = [document(outcome.result) for outcome in outcomes]
+        documents = [
+            {"benchmark": result.benchmark.id, "version": result.benchmark.version}
+            | result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
+            for result in (outcome.result for outcome in outcomes)
+        ]
         console.write_json(documents[0] if len(documents) == 1 else documents)
     elif not quiet:
         for outcome in outcomes:
