@@ -18,7 +18,7 @@ from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.cli.asking import OutputLimit, QuestionChoice
-    from reelbench.cli.sweep import Sweep
+    from reelbench.cli.sweep import Step
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.methods.runs import Runs
@@ -90,6 +90,7 @@ def run(
     each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
+    from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Answering, Candidates
@@ -114,28 +115,28 @@ def run(
     by_options = chosen(answering, settings.ANSWERING, Answering.parse)
     environ = folders | process.ways_chosen(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
+    over = partial(sweeps.Sweep, options=options, printed=printed, environ=environ)
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
         steps = sweeps.of_frames(frames, several.frames_sweep)
-        over_frames = sweeps.Sweep("frames (log scale)", steps, several.sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
+        over("frames (log scale)", steps, by=several.sweep_by).run(*process.with_logging(context.args))
         return
     sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     questions = process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
-        over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), over_values, options, printed)
+        over_values = over(*sweeps.of_argument(several.sweep, sampling), by=several.sweep_by)
+        over_values.run(*process.with_logging(context.args))
         return
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        over_languages = _languages(several, arguments, output, sampling=sampling, llm=llm, environ=environ)
-        sweeps.sweep(arguments, output, over_languages, options, printed)
+        steps = _languages(several, arguments, output, sampling=sampling, llm=llm)
+        over("language", steps, finish=languages.report_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-        sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
+        over("run", runs, environ=environ, resume=True).repeat(arguments, output)
         return
     start = process.followed(console.only_told(), partial(process.lmms_eval, processes=processes))
     scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
@@ -187,14 +188,12 @@ def _languages(
     *,
     sampling: "FrameSampling | None",
     llm: "dict[str, AskOptions]",
-    environ: dict[str, str],
-) -> "Sweep":
-    """Return a sweep over languages, for which the questions are translated first."""
+) -> "list[Step]":
+    """Return a run for each language, for which the questions are translated first."""
     from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
 
     tags = languages.tags(several.languages or "")
     shown = sampling is None or sampling.kind != "none"
     path = languages.translated(arguments, tags, several.translations, llm, output, shown=shown)
-    steps = sweeps.of_languages(tags, path, sampling)
-    return sweeps.Sweep("language", steps, environ=environ, finish=languages.report_matrix)
+    return sweeps.of_languages(tags, path, sampling)
