@@ -30,8 +30,8 @@ def rows(spec: BenchmarkSpec, metrics: Metrics, items: int) -> list[tuple[str, .
             partial = _behind(spec, metric, metrics) < _WHOLE * items
             shown += f" ({value.n} of {items})" if partial else ""
             interval = text_tables.interval(value.ci95, metric.in_unit.long_digits)
-        title = f"{name} (primary)" if metric == spec.primary else name
-        made.append((title, shown, metric.in_unit.label, interval, str(value.n)))
+        named = f"{name} (primary)" if metric == spec.primary else name
+        made.append((named, shown, metric.in_unit.label, interval, str(value.n)))
     return made
 
 
