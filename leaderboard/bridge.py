@@ -21,8 +21,9 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import intervals, power
+from reelbench.stats import intervals, multiple_comparisons
 from reelbench.stats.agreement import cohen_kappa
+from reelbench.stats.power import ALPHA
 from reelbench.stats.rank_correlation import kendall_tau
 
 MOST_COMPARED = 100
@@ -147,12 +148,12 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]
             ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
             sides = [(resampled(m, side, ids), resampled(n, side, ids)) for side in (0, 1) if ids]
             told += [(first, second, *_apart(a, b)) for a, b in sides]
-        adjusted = power.holm([p for *_, p in told])
+        adjusted = multiple_comparisons.holm([p for *_, p in told])
         changed = []
         for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
             first, second, above, _ = told[by_old]
             chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
-            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= power.ALPHA:  # noqa: PLR2004 - both
+            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= ALPHA:  # noqa: PLR2004 - both
                 ordered = (first, second) if above > 0 else (second, first)
                 changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
     orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]

@@ -20,7 +20,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import MOST_UNSCORED
-from reelbench.stats import intervals, power
+from reelbench.stats import intervals, multiple_comparisons, power
 
 MOST_COMPARED = 100
 """Models that are compared each with each: of so many that is 4,950 tests, some two seconds."""
@@ -151,7 +151,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
             of_a, of_b = _run(spec, a, shared), _run(spec, b, shared)
         tests[a.key, b.key] = comparison.tests_at_both_ends(of_a, of_b) if shared is None or shared else []
     alone = [comparison.p_of(some) for some in tests.values()]
-    adjusted, levels = power.holm(alone), power.holm_levels(alone)
+    adjusted, levels = multiple_comparisons.holm(alone), multiple_comparisons.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
     for (pair, some), p, one, level in zip(tests.items(), adjusted, alone, levels, strict=True):
         a, b = (runs[key].lowest.value for key in pair)
@@ -171,7 +171,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         if error and power.not_promised(pilot, videos) is None:
             smallest = power.smallest_difference(pilot, videos)
     return Noise(
-        power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
+        multiple_comparisons.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
         smallest,
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),

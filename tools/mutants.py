@@ -83,6 +83,7 @@ TESTS: dict[str, list[str]] = {
     "stats/alternative_annotator": ["stats/test_alternative_annotator.py"],
     "stats/intervals": ["stats/test_intervals.py", "scoring/test_aggregation.py"],
     "stats/calibration": ["stats/test_calibration.py"],
+    "stats/multiple_comparisons": ["stats/test_multiple_comparisons.py"],
     "stats/power": ["stats/test_power.py"],
     "stats/rank_correlation": ["stats/test_rank_correlation.py", "scoring/test_profile_difference.py"],
     "stats/student_t": ["stats/test_student_t.py"],

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_about
+from reelbench.cli.about import about_options
 from reelbench.cli.app import App
-from reelbench.cli.judging import JudgeEstimate, budget_of, price_of, takes_judge
+from reelbench.cli.judging import JudgeEstimate, budget_of, judge_options, price_of
 from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
@@ -41,10 +41,6 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     from reelbench.registry.workers import Workers
 
     return Workers(workers, engine)
-
-
-takes_workers = takes("spread", workers_options)
-"""Gives a command these options; it takes their outcome as its argument `spread`."""
 
 
 def rejudge_options(
@@ -76,8 +72,8 @@ def rejudge_options(
 
 @app.command()
 @takes("rejudge", rejudge_options)
-@takes_workers
-@takes_about
+@takes("spread", workers_options)
+@takes("about", about_options)
 def add(
     run_dir: Annotated[
         Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
@@ -132,7 +128,7 @@ def add(
 
 
 @app.command()
-@takes_judge
+@takes("judge", judge_options)
 @reports_status
 def rejudge(
     *,
@@ -263,7 +259,7 @@ def import_hub(
 
 
 @app.command()
-@takes_workers
+@takes("spread", workers_options)
 def build(
     *,
     store: Store,
@@ -288,7 +284,7 @@ def build(
 
 
 @app.command()
-@takes_workers
+@takes("spread", workers_options)
 def check(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")

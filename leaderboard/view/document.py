@@ -18,7 +18,7 @@ from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.registry.values import as_text
-from reelbench.scoring import comparison, result_files, right_answers, side_by_side
+from reelbench.scoring import aggregation, comparison, result_files, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
 
@@ -164,12 +164,10 @@ def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 
     def is_wanted(name: str) -> bool:
         there = [run.samples.get(name) for run in runs]
-        scores = [
-            None if s is None else right_answers.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)
-        ]
+        scores = [None if s is None else aggregation.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)]
         if only == "differ":
             return len({score for score in scores if score is not None}) > 1
-        right = [right_answers.is_right(run.spec, score) for run, score in zip(runs, scores, strict=True)]
+        right = [run.spec.primary.is_right(score) for run, score in zip(runs, scores, strict=True)]
         if which:
             won, lost = (right[letters.index(letter)] for letter in which.groups())
             return won is True and lost is False
@@ -291,7 +289,7 @@ def _items(
 
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
-    score = right_answers.score_of(run.spec, sample)
+    score = aggregation.score_of(run.spec, sample)
     raw = "" if sample.prediction is None else as_text(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
@@ -309,7 +307,7 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
         "thoughts": thoughts if thoughts + answer_text == raw else None,
         "raw": None if thoughts + answer_text == raw else raw,
         "score": score,
-        "right": right_answers.is_right(run.spec, score),
+        "right": run.spec.primary.is_right(score),
         "disagree": side_by_side.judges_disagree(sample),
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}

@@ -19,7 +19,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
 from reelbench.registry.values import as_text
-from reelbench.scoring import right_answers
+from reelbench.scoring import aggregation
 
 PAGE = "index.html"
 _KIND = "view"
@@ -133,9 +133,9 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
         labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)
         line: list[object] = [name, first.video, *labels]
         for run, sample in zip(runs, there, strict=True):
-            score = None if sample is None else right_answers.score_of(run.spec, sample)
+            score = None if sample is None else aggregation.score_of(run.spec, sample)
             said = "" if sample is None or sample.prediction is None else as_text(sample.prediction)
-            right = {None: "", True: "yes", False: "no"}[right_answers.is_right(run.spec, score)]
+            right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
             line += [run.result.model.id, said, score, right, sample and sample.reason]
         lines.append(line)
     return csv_text(lines)
