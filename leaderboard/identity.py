@@ -15,8 +15,9 @@ from typing import Any
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
 from reelbench.registry import about as abouts
 from reelbench.registry.errors import BLANK
-from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, About, JudgeRecord, Result
+from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, JudgeRecord, Result
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import texts_in
 
 LONGEST = 200
 """Characters of a name; the Hub's repositories have at most 96."""
@@ -57,7 +58,8 @@ def problems(result: Result) -> Iterator[str]:
         ("judge.prompt", result.judge and result.judge.prompt),
     ]
     if model.about is not None:
-        texts += [(f"model.about.{field}", text) for field, text in _words(model.about)]
+        said = [(field, [value, *(value if isinstance(value, dict) else ())]) for field, value in model.about]
+        texts += [(f"model.about.{field}", text) for field, values in said for text in texts_in(values)]
         for line in abouts.problems(model.about, result.benchmark.id, model, result.settings):
             yield f"model.{line}"
     for judge in single_judges(result.judge) if result.judge else ():
@@ -93,16 +95,6 @@ def _judge(judge: JudgeRecord) -> Iterator[str]:
         yield from _id(field, name)
         if mark := next((mark for mark in (",", " + ", f"({NOT_STATED})") if mark in name), None):
             yield f"{field} is {name[:LONGEST]!r}, and {mark!r} in it would make it pass for other judges"
-
-
-def _words(about: About) -> Iterator[tuple[str, str]]:
-    for field, value in about:
-        if isinstance(value, str):
-            yield field, value
-        elif field == "trained_on":
-            yield from ((field, name) for name in value or ())
-        elif field == "links":
-            yield from ((field, text) for pair in (value or {}).items() for text in pair)
 
 
 def _id(field: str, name: str) -> Iterator[str]:

@@ -54,7 +54,9 @@ def export(
         split = result.benchmark.split
         data = spec.splits[loading.upstream_split(spec, split)].source
         repository = (datasets or {}).get(spec.id) or (data.repo_id if isinstance(data, HubFile) else None)
-        task = task_id(spec, split)
+        # The id that the benchmark's `eval.yaml` has for a whole split.
+        whole = [task for task in spec.tasks if task.split == split and not task.only and task.prompt is None]
+        task = whole[0].name if whole and not loading.is_mini(split) and not spec.splits[split].secret else None
         value = metric_value(row.metrics, spec.primary.name)
         covers = row.group.subset or row.unranked
         reasons = {
@@ -87,14 +89,6 @@ def export(
         path = out / model / ".eval_results" / f"{benchmark}-{settings}-{revision[:_HASH]}.yaml"
         write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True))
         yield Exported(row.key, (path,))
-
-
-def task_id(spec: BenchmarkSpec, split: str) -> str | None:
-    """Return the id that the benchmark's `eval.yaml` has for a whole split, None where it has none."""
-    whole = [task for task in spec.tasks if task.split == split and not task.only and task.prompt is None]
-    if loading.is_mini(split) or not whole or spec.splits[split].secret:
-        return None
-    return whole[0].name
 
 
 def notes(spec: BenchmarkSpec, row: BoardEntry, result: Result) -> str:
