@@ -161,9 +161,7 @@ def _kill_at(change: str, counted: str) -> None:
 
     def hook(event: str, arguments: tuple) -> None:
         nonlocal changes
-        # By a name: what is only a number is open already, or a pipe, which is on no disk.
-        named = event == "open" and not isinstance(arguments[0], int) and isinstance(arguments[2], int)
-        written = named and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        written = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
         if written or event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "ctypes.dlsym"}:
             changes += 1
             if changes == left:
