@@ -11,7 +11,7 @@ from reelbench import registry
 from reelbench.judges.verdicts import Verdict
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.records import Item
 from reelbench.scoring import aggregation
 from reelbench.tasks.curve import data, lmms
@@ -382,7 +382,7 @@ def test_lmms_eval_asks_one_locale_alone_and_in_its_language(tmp_path, monkeypat
 
     monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path))
     write(tmp_path, [entry("1"), entry("2", locale="ta-IN"), entry("3", video_id="gone_gone__")])
-    write_clip(tmp_path / f"{ID}.mp4", ID, 1)
+    draw_clip(tmp_path / f"{ID}.mp4", ID, 1)
     manager = TaskManager(include_defaults=False, model_name="openai")
     task = manager.load_task_or_group(["curve_ja-JP"], "chat")["curve_ja-JP"]
     assert [row["id"] for row in task.task_docs] == ["1"]
