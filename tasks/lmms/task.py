@@ -145,7 +145,7 @@ class LmmsTask:
         self._judge = LiveJudge(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
         # Say which column the task's prompt needs and no row has: a file that was not joined.
-        task = self._task(data.task)
+        task = next(task for task in self.spec.tasks if task.name == data.task)
         template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
         needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
         empty = sorted(field for field in needed if not any(dataset[field]))
@@ -196,9 +196,6 @@ class LmmsTask:
         left_out = "%s: %d of %d questions are left out because their video is not here or can't be read %s"
         log.warning(left_out, data.task, len(missing), len(dataset), where)
         return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
-
-    def _task(self, name: str) -> TaskSpec:
-        return next(task for task in self.spec.tasks if task.name == name)
 
     def _library(self, split: str) -> Library:
         if split not in self._libraries:
