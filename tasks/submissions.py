@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from reelbench.registry import looks, rows
+from reelbench.registry import looks, rows, tables
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
@@ -21,7 +21,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import described, drained
+from reelbench.registry.values import described, drained, is_object
 from reelbench.scoring import aggregation, answers, cognitive_profile
 
 
@@ -87,7 +87,7 @@ class Questions:
     @cached_property
     def here(self) -> SplitData:
         """The split on this machine; DataUnavailableError where it is not here."""
-        return self.located or located(self.spec, self.split, self.task, self.data, sources.present)
+        return self.located or located(self.spec, self.split, self.task, self.data, fetch=False)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -136,7 +136,11 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
-        found = read(file) if read else [reference_of(spec, row) for row in read_rows(spec, paths, self.split)]
+        split = spec.default_split if hides(spec, self.split) else self.split  # of a file the answers are there
+        found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
+        if not found:
+            expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, self.split)].source))
+            raise InputError(f"{file}: no questions in it; expected references such as {expected}")
         several = rows.several_right(spec)
         for reference in found:
             where = f"{file}: the reference {reference.id!r}"
@@ -173,6 +177,14 @@ class UniqueIds(dict[str, str]):
         self[name] = where
 
 
+def in_format(document: object, key: str, *fields: str) -> bool:
+    """Whether some entry of a document has a question's `key` and one of the fields: it is the owners' format."""
+    return any(
+        is_object(entry) and key in entry and not entry.keys().isdisjoint(fields)
+        for entry in tables.entries(document, key)
+    )
+
+
 def listed(
     path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -180,7 +192,7 @@ def listed(
 
     InputError where there is none, an entry lacks what is `expected`, or an id occurs twice.
     """
-    entries = document if isinstance(document, list) else [document]
+    entries = tables.entries(document, key)
     if not entries:
         raise InputError(f"{path}: no predictions in it; expected one per question with {expected}")
     ids = UniqueIds()
@@ -195,7 +207,7 @@ def listed(
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, where its owners have a format, and what else applies to it.
 
-    - `read_references(path)`, which reads the owners' references where these are no rows that `reader` reads;
+    - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
       scores a split with hidden answers;
