@@ -136,7 +136,8 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
-        split = spec.default_split if hides(spec, self.split) else self.split  # of a file the answers are there
+        # A reader of ours leaves out the answers of a split whose rows have none; a file of references has them.
+        split = spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
         found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
         if not found:
             expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, self.split)].source))

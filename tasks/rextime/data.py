@@ -64,7 +64,7 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         for where, entry in questions_of(path, "qid", what, lambda entry: entry.get("vid") is not None):
             place, known = merged.get(entry["qid"], (where, {}))
             said = {name: value for name, value in entry.items() if value is not None} | known
-            merged[entry["qid"]] = place, {"question": said.get("query"), **said}
+            merged[entry["qid"]] = place, ({"question": said["query"]} if "query" in said else {}) | said
     yield from merged.values()
 
 
