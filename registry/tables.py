@@ -52,14 +52,13 @@ def read_csv(path: Path, choose: Choose) -> Cells:
             header = next(table, [])
             bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
             at = [header.index(name) for name in choose(header)]
-            for row in table:
-                if row and len(row) != len(header):
+            for row in filter(None, table):
+                if len(row) != len(header):
                     raise InputError(
                         f"{path}, line {table.line_num}: {len(row)} fields where the header has {len(header)}; "
                         "put a text that holds commas, tabs or line ends into double quotes"
                     )
-                if row:
-                    yield f"{path}, line {table.line_num}", [row[column] for column in at]
+                yield f"{path}, line {table.line_num}", [row[column] for column in at]
         except csv.Error as error:
             raise InputError(f"{path}, line {table.line_num}: {error}; check its double quotes") from None
 
