@@ -140,7 +140,7 @@ class Questions:
         split = spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
         found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
         if not found:
-            expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, self.split)].source))
+            expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, split)].source))
             raise InputError(f"{file}: no questions in it; expected references such as {expected}")
         several = rows.several_right(spec)
         for reference in found:
