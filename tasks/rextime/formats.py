@@ -46,7 +46,7 @@ def read_references(path: Path) -> Iterator[submissions.Reference]:
 def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
-    entries = list(submissions.listed(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
+    entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
     offers = {key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)}
     predictions: dict[str, submissions.Prediction] = {}
