@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.judge_run import LiveJudge
 from reelbench.registry import decoding, rows, settings
-from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
@@ -26,6 +25,7 @@ from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
+from reelbench.registry.question_cues import QuestionCues
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
@@ -335,7 +335,7 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
 def _with_cues(dataset: "Dataset") -> "Dataset":
     """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
-    cues = settings.CUES.read(Cues.read)
+    cues = settings.CUES.read(QuestionCues.read)
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
     kept = _kept(dataset, cues.by_id)
