@@ -59,7 +59,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         if 1 < len(led) == len(groups):
             where = "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
         text.words("" if alone else f" on {where}")
-        if len(leaders) == 1:
+        if len(leaders) == 1 and ran:  # papers' numbers differ in more than the model
             margins = [(group, _margin(board, group)) for group in led]
             told = [
                 margin if len(led) == 1 else f"{margin} on {_title(board, group)}"
@@ -78,12 +78,19 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
         text.words(f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: ")
         text.words("nothing was run here yet, so nobody leads.")
         return text.parts
-    firsts = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1]
+    placed = [model for model in board.overall if model.rank is not None]
+    firsts = [model for model in placed if model.ranks and model.ranks[0] == 1]
     if len(firsts) > _NAMED:
         text.words(f"{_number(len(firsts))} models may be first overall. ".capitalize())
     elif firsts:
-        text.names(firsts)
-        text.words(" is first overall. " if len(firsts) == 1 else " may be first overall. ")
+        text.names([model.key[0] for model in firsts])
+        behind = next(model for model in placed if model is not firsts[0])
+        shown = firsts if len(firsts) > 1 else [firsts[0], behind]
+        rates = [f"{100 * (model.win_rate or 0):.1f}" for model in shown]
+        if len(firsts) == 1:
+            text.words(f" is first overall: mean win rate {rates[0]} %, the next {rates[1]} %. ")
+        else:
+            text.words(f" may be first overall: mean win rates {_joined(rates)} %. ")
     alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
     for leaders, led in by_leaders.items():
         for name in leaders:
@@ -146,7 +153,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
+        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

@@ -48,6 +48,8 @@ globalThis.Reelbench = (() => {
   /** A judge of a benchmark in words: the authors' judge is called that. */
   const judgeName = (judge, benchmark) =>
     judge && judge === benchmarks.get(benchmark).judge ? `${judge} (the authors’ judge)` : judge;
+  /** What gave a table's numbers: its judge, or a rule. */
+  const scoredBy = (g) => (g.judge ? `judge: ${g.judge}` : benchmarks.get(g.benchmark).judge ? "" : "scored by rule");
   function promptsName(prompts) {
     if (prompts === "official") return "authors’ prompts";
     return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;
@@ -56,8 +58,7 @@ globalThis.Reelbench = (() => {
   function groupName(g) {
     const own = g.id.endsWith("/data own") && "data of one’s own";
     const split = [g.split, g.subset, g.setting, g.asked, own].filter(Boolean).join(", ");
-    const judgedBy = g.judge === benchmarks.get(g.benchmark).judge ? "authors’ judge" : g.judge;
-    const judge = g.judge ? `${judgedBy}, ${promptsName(g.judge_prompts)}` : benchmarks.get(g.benchmark).judge && "not judged";
+    const judge = g.judge ? `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}` : benchmarks.get(g.benchmark).judge && "not judged";
     return [split, judge, g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
@@ -251,6 +252,7 @@ globalThis.Reelbench = (() => {
     short,
     group,
     judgeName,
+    scoredBy,
     groupName,
     benchmarkOf,
     apart,

@@ -32,10 +32,11 @@
     const ranked = models.some((model) => model.rank != null);
     const called = new Map(models.map((model) => [model.model, new Set()]));
     for (const row of data.rows) if (row.same) called.get(row.same)?.add(row.model);
+    // A phone has room for one number beside the overall rank: that which makes it, or what its reader asks for.
+    const one = shown.find((group) => group.id === asked("lane")) || (ranked ? null : shown[0]);
     const lanes = groups.map((group) => {
       const rows = data.rows.filter((row) => row.group === group.i);
       const at = (model) => data.rows[model.cells[group.i]];
-      const chosen = shown.find((one) => one.id === asked("lane")) || shown[0];
       return R.laneColumn({
         id: group.id,
         title: group.main ? group.b.title.replace(/ \(.*/, "") : `${group.b.title} · ${R.groupName(group)}`,
@@ -49,7 +50,8 @@
         open: R.questions,
         cls: `lane-cell${left.has(group.benchmark) ? " left" : ""}`,
         reason: true,
-        show: R.narrow.matches ? group.id === chosen?.id : shown.includes(group),
+        main: shown.includes(group),
+        show: R.narrow.matches ? group === one : shown.includes(group),
         below: (m) => !at(m) || R.unranked(at(m)),
       });
     });
@@ -57,6 +59,7 @@
       R.rankColumn({
         about: "From the mean win rate. The bracket: the best and the worst rank it may have, at 95 % confidence for all together.",
         of: models.filter((model) => model.rank != null).length,
+        under: "overall",
         id,
         name: (m) => m.model,
       }),
@@ -68,10 +71,12 @@
         title: "Mean win rate",
         vital: true,
         about: "The share of the other models that it beats, one that it can’t be told from counted half, averaged over the benchmarks that it has, in percent.",
-        cls: "num",
-        show: ranked && !R.narrow.matches,
+        cls: R.narrow.matches ? "lane-cell" : "num",
+        picks: ranked,
+        head: () => h("span", { class: "unit", text: "%, of the other models" }),
+        show: ranked && !(R.narrow.matches && one),
         get: (m) => m.rate,
-        node: (m) => (m.rate == null ? R.none("Not ranked") : `${num(100 * m.rate, "percent")}\u00a0%`),
+        node: (m) => (m.rate == null ? R.none("Not ranked") : R.narrow.matches ? R.meter([100 * m.rate], { low: 0, high: 100, unit: "percent" }) : num(100 * m.rate, "percent")),
       },
       {
         id: "covered",

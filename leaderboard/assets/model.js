@@ -3,7 +3,8 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, bdi, badge, num } = R;
-  const Plots = globalThis.Plots;
+  const { Plots } = globalThis;
+  const { table, scroll } = globalThis.Elements;
 
   function modelPage(main, name) {
     const own = data.rows.find((row) => row.model === name);
@@ -24,7 +25,7 @@
         "p",
         { class: "lead" },
         `${rows.length} result${rows.length > 1 ? "s" : ""}`,
-        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)${overall.ranks ? `, 95 % rank range ${[...new Set(overall.ranks)].join("–")}` : ""}` : "",
+        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)${overall.ranks ? `, range of ranks ${[...new Set(overall.ranks)].join("–")} (adjusted 95 %)` : ""}` : "",
         ".",
         others.length > 0 && [" Also called ", ...others.flatMap((other, i) => [i > 0 && ", ", bdi(other)]), "."],
         hub && [" ", R.link("The model on the Hub", hub)],
@@ -67,8 +68,8 @@
         "tr",
         {},
         h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.groupName(group)))),
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
-        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : `${row.rank} of ${ranked}`),
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), R.scoredBy(group)].filter(Boolean).join(" · ") })),
+        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })]),
         h("td", { text: (row.rank_range || "–").replace("-", "–") }),
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
@@ -76,7 +77,7 @@
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
-    const heads = ["Benchmark", "Score and 95 % interval, on the whole scale", "Rank", "95 % rank range", "Metric", "Questions"];
+    const heads = ["Benchmark", "Score and its own 95 % interval, on the whole scale", "Rank", "Range of ranks, adjusted 95 %", "Metric", "Questions"];
     const table = h(
       "table",
       { "aria-label": `Summary of ${model}`, "data-marks": true },
@@ -253,51 +254,10 @@
         const labels = Object.entries(run.breakdowns[facet.name]);
         const there = new Set(labels.flatMap(([, metrics]) => Object.keys(metrics)));
         const metrics = [...facet.metrics, ...b.metrics].filter(({ name }) => there.delete(name));
-        return h(
-          "div",
-          { class: "breakdown" },
-          h("h3", { text: facet.title }),
-          h(
-            "section",
-            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}${whose}, scrolls sideways` },
-            h(
-              "table",
-              {},
-              h(
-                "thead",
-                {},
-                h(
-                  "tr",
-                  {},
-                  h("th", { scope: "col" }, facet.name.replace(/^./, (first) => first.toUpperCase())),
-                  metrics.map((metric, i) =>
-                    h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)),
-                  ),
-                ),
-              ),
-              h(
-                "tbody",
-                {},
-                labels.map(([label, found]) =>
-                  h(
-                    "tr",
-                    {},
-                    h("th", { scope: "row" }, bdi(label.replaceAll("_", " "))),
-                    metrics.map((metric, i) =>
-                      i
-                        ? h(
-                            "td",
-                            { class: "num", title: found[metric.name] && R.interval(found[metric.name], metric.unit) },
-                            num(found[metric.name]?.[0], metric.unit),
-                          )
-                        : h("td", {}, R.meter(found[metric.name], metric)),
-                    ),
-                  ),
-                ),
-              ),
-            ),
-          ),
-        );
+        const heads = metrics.map((metric, i) => h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)));
+        const cell = (found) => (metric, i) => (i ? h("td", { class: "num", title: R.interval(found[metric.name] || [], metric.unit) }, num(found[metric.name]?.[0], metric.unit)) : R.meter(found[metric.name], metric));
+        const rows = labels.map(([label, found]) => [bdi(label.replaceAll("_", " ")), ...metrics.map(cell(found))]);
+        return h("div", { class: "breakdown" }, h("h3", { text: facet.title }), scroll(`${facet.title}${whose}`, table({}, [facet.name.replace(/^./, (first) => first.toUpperCase()), ...heads], rows)));
       });
   }
 

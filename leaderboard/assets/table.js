@@ -413,7 +413,7 @@
   }
   /** On a phone one lane at a time: which. */
   function lanePicker(table) {
-    const lanes = table.columns.filter((column) => column.lane);
+    const lanes = [...table.columns.filter((column) => column.picks), ...table.columns.filter((column) => column.lane)];
     if (lanes.length < 2 || !R.narrow.matches) return null;
     const box = h(
       "select",

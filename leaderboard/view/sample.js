@@ -3,6 +3,7 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, svg, bdi, badge } = R;
+  const { table, scroll } = globalThis.Elements;
   const { runs, strips, unseen } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
@@ -199,9 +200,8 @@
     return h(
       "div",
       {},
-      h(
-        "section",
-        { class: "scroll", tabindex: 0, "aria-label": `${whose}, scrolls sideways` },
+      scroll(
+        whose,
         h(
           "ol",
           { class: "strip" },
@@ -244,40 +244,11 @@
       ...new Set(entries.flatMap(([, one]) => (scalar(one) || Array.isArray(one) ? [] : Object.keys(one)))),
     ];
     const cell = (one) => (one === undefined ? "" : scalar(one) ? bdi(number(one)) : bdi(JSON.stringify(one)));
-    return h(
-      "section",
-      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-      h(
-        "table",
-        { class: "values" },
-        columns.length
-          ? h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                h("td", {}),
-                columns.map((name) => h("th", { scope: "col" }, name)),
-              ),
-            )
-          : null,
-        h(
-          "tbody",
-          {},
-          entries.map(([name, one]) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, name),
-              columns.length && !scalar(one) && !Array.isArray(one)
-                ? columns.map((column) => h("td", {}, cell(one[column])))
-                : h("td", { colspan: columns.length || null }, cell(one)),
-            ),
-          ),
-        ),
-      ),
-    );
+    const rows = entries.map(([name, one]) => [
+      name,
+      ...(columns.length && !scalar(one) && !Array.isArray(one) ? columns.map((column) => cell(one[column])) : [h("td", { colspan: columns.length || null }, cell(one))]),
+    ]);
+    return scroll(label, table({ class: "values" }, columns.length ? [h("td", {}), ...columns] : null, rows));
   }
   function read(run) {
     const { output, ...rest } = run.parsed || {};

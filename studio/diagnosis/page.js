@@ -50,7 +50,10 @@ const sum = (figures) => data.labels.reduce((n, label) => n + figures.labels[lab
 function result() {
   at("result").append(...data.diagnoses.map(sentence));
   const { settings } = data.diagnoses[0];
-  at("about").textContent = [`${data.benchmark} ${settings.split}`, settings.model, settings.frames, count(data.questions.length, "question")].filter(Boolean).join(" · ");
+  const named = (of) => [...new Set(data.diagnoses.flatMap(({ figures }) => of(figures) || []))].join(", ");
+  const judges = named(({ judge }) => judge?.requested),
+    tagged = named(({ models }) => models.tagger?.model);
+  at("about").textContent = [`${data.benchmark} ${settings.split}`, settings.model, settings.frames, count(data.questions.length, "question"), judges && `answers judged by ${judges}`, tagged && `errors tagged by ${tagged}`].filter(Boolean).join(" · ");
   const some = data.diagnoses.filter(({ figures }) => sum(figures));
   if (some.length) at("kinds").append(shares());
   at("by-round").append(...some.filter(({ figures }) => figures.rounds.length > 1).map(byRound));
