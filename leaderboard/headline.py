@@ -40,7 +40,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         return _in_short(board, by_leaders)
     for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
         text.words("; " if place else "")
-        ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
+        ran = _was_run(board, led)
         if len(leaders) > _NAMED:
             text.words(f"{_number(len(leaders))} models may be first".capitalize())
         else:
@@ -67,6 +67,8 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
                 if margin
             ]
             text.words(f", ahead of the next by {_joined(told)}" if told else "")
+    if not _was_run(board, groups) and any(len(_ranked(board, group)) > 1 for group in groups):
+        text.words("; frames, prompts and settings differ between papers")
     text.words(f".{_as_stated(board, groups)}")
     return text.parts
 
@@ -74,23 +76,24 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
 def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> Text:
     """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
     text, n = _Parts(), sum(map(len, by_leaders.values()))
-    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in _ranked(board, group)):
+    if not _was_run(board, [group for led in by_leaders.values() for group in led]):
         text.words(f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: ")
         text.words("nothing was run here yet, so nobody leads.")
         return text.parts
     placed = [model for model in board.overall if model.rank is not None]
     firsts = [model for model in placed if model.ranks and model.ranks[0] == 1]
+    rates = [f"{100 * (model.win_rate or 0):.1f}" for model in placed]
     if len(firsts) > _NAMED:
-        text.words(f"{_number(len(firsts))} models may be first overall. ".capitalize())
+        text.words(f"{_number(len(firsts))} models may be first overall; ".capitalize())
+        text.names([placed[0].key[0]])
+        text.words(f" has the highest mean win rate, {rates[0]} %, the next {rates[1]} %. ")
     elif firsts:
         text.names([model.key[0] for model in firsts])
-        behind = next(model for model in placed if model is not firsts[0])
-        shown = firsts if len(firsts) > 1 else [firsts[0], behind]
-        rates = [f"{100 * (model.win_rate or 0):.1f}" for model in shown]
-        if len(firsts) == 1:
+        if firsts == placed[:1]:
             text.words(f" is first overall: mean win rate {rates[0]} %, the next {rates[1]} %. ")
         else:
-            text.words(f" may be first overall: mean win rates {_joined(rates)} %. ")
+            own = [rate for model, rate in zip(placed, rates, strict=True) if model in firsts]
+            text.words(f" may be first overall: mean win rates {_joined(own)} %. ")
     alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
     for leaders, led in by_leaders.items():
         for name in leaders:
@@ -129,6 +132,10 @@ def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
 def _may_be_first(board: Board, row: BoardEntry) -> bool:
     """Whether no other model of its table is better; where no pairs are compared, whether none has a higher value."""
     return board.noise[row.group].ranges.get(row.key, (board.ranks[row.key],))[0] == 1
+
+
+def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
+    return any(row.kind == "run" for group in groups for row in _ranked(board, group))
 
 
 def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:

@@ -313,7 +313,7 @@
         put(X(at) + (end ? -6 : 6), 24 + 15 * i, label, { class: "floor", "text-anchor": end ? "end" : "start" }),
       );
       taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
-      taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
+      taken.push([X(at) - 1, 14, X(at) + 1, bottom, true]); // no name across the line, but one that stands further off
     });
     const at = (across, up) => `${X(across).toFixed(1)},${Y(up).toFixed(1)}`;
     for (const path of joined) parts.push(svg("polyline", { class: "path", points: path.map((dot) => at(dot.x, dot.y)).join(" ") }));
@@ -347,6 +347,7 @@
               other[0] > box[2] ||
               other[3] < box[1] ||
               other[1] > box[3] ||
+              (other[4] && Math.abs(dx) > 9) ||
               other === taken[dots.indexOf(dot)],
           );
         if (!free) continue;

@@ -54,12 +54,16 @@ globalThis.Reelbench = (() => {
     if (prompts === "official") return "authors’ prompts";
     return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;
   }
+  const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
+  /** Who judged a group's answers, and with whose prompts. */
+  function judgement(g) {
+    const authors = benchmarks.get(g.benchmark).judge;
+    if (!g.judge) return authors && "not judged";
+    return g.judge === authors && g.judge_prompts === "official" ? `${g.judge}, the authors’ judge and prompts` : `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}`;
+  }
   /** What a reader needs to tell a benchmark's groups apart. */
   function groupName(g) {
-    const own = g.id.endsWith("/data own") && "data of one’s own";
-    const split = [g.split, g.subset, g.setting, g.asked, own].filter(Boolean).join(", ");
-    const judge = g.judge ? `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}` : benchmarks.get(g.benchmark).judge && "not judged";
-    return [split, judge, g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
+    return [splitName(g), judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
   const apart = (row) => ["baseline", "human", "community"].includes(row.source);
@@ -254,6 +258,8 @@ globalThis.Reelbench = (() => {
     judgeName,
     scoredBy,
     groupName,
+    splitName,
+    judgement,
     benchmarkOf,
     apart,
     field,

@@ -256,6 +256,7 @@
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+    const next = "Click a row to compare the others with it";
     const doubts = R.doubts(runs); // which a reader must know at once
     return h(
       "ul",
@@ -265,12 +266,12 @@
         doubts.join(", "),
         ...judges,
         videos > 0 && s(videos, "video"),
-        published.length > 0 && `${s(published.length, "published number")} quoted, each with its paper’s own frames, prompts and setting`,
+        published.length > 0 && `${s(published.length, "published number")} quoted, each with its paper’s own setting`,
         day && `Newest run ${day}`,
-        runs.length > 1 && "Click a row to compare the others with it",
+        runs.length > 1 && next,
       ]
         .filter(Boolean)
-        .map((text) => h("li", { text })),
+        .map((text) => h("li", { class: text === next ? "next" : null, text })),
     );
   }
   /** How to read the plot, with what is in it. */

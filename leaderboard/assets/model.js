@@ -9,7 +9,7 @@
   function modelPage(main, name) {
     const own = data.rows.find((row) => row.model === name);
     const one = own ? R.modelOf(own) : name;
-    const rows = data.rows.filter((row) => R.modelOf(row) === one);
+    const rows = data.rows.filter((row) => R.modelOf(row) === one).sort((p, q) => (q.source === "run") - (p.source === "run"));
     main.replaceChildren(h("h1", {}, bdi(one || "Unknown model")));
     if (!rows.length) {
       main.append(h("p", { class: "lead" }, "No result of this name. ", R.link("All models", "#/overall")));
@@ -67,9 +67,9 @@
       return h(
         "tr",
         {},
-        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.groupName(group)))),
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), R.scoredBy(group)].filter(Boolean).join(" · ") })),
-        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })]),
+        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))),
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
+        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, row.source === "run" && ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })]),
         h("td", { text: (row.rank_range || "–").replace("-", "–") }),
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
@@ -77,7 +77,7 @@
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
-    const heads = ["Benchmark", "Score and its own 95 % interval, on the whole scale", "Rank", "Range of ranks, adjusted 95 %", "Metric", "Questions"];
+    const heads = ["Benchmark", "Score and its own 95 % interval, on the whole scale", "Rank", "Range of ranks, adjusted 95\u00a0%", "Metric", "Questions"];
     const table = h(
       "table",
       { "aria-label": `Summary of ${model}`, "data-marks": true },

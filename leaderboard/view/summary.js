@@ -55,7 +55,7 @@
   R.apart = () => {
     const each = Math.max(0, Math.floor(MOST / differences.length) - 1);
     const lines = differences.flatMap(({ metrics, labels = [] }, i) => [
-      { ...metrics[primary.name], name: `${runs[0].letter} − ${runs[i + 1].letter}, all` },
+      { ...metrics[primary.name], name: `${runs[0].letter} − ${runs[i + 1].letter}, all`, pair: [runs[0].letter, runs[i + 1].letter] },
       ...labels.toSorted((p, q) => q.n - p.n).slice(0, each).map((one) => ({ ...one, name: one.label.replaceAll("_", " ") })),
     ]).filter((one) => one.ci95);
     if (!lines.length) return [];
@@ -66,7 +66,7 @@
       const value = signed(one.difference, primary.unit);
       const hollow = one.ci95[0] <= 0 && one.ci95[1] >= 0;
       const tip = `${one.name}: ${value}, 95 % interval ${one.ci95.map((end) => signed(end, primary.unit)).join(" to ")}, ${one.n} questions on ${one.videos} videos`;
-      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : "told apart"}`);
+      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : `${one.pair[one.difference > 0 ? 0 : 1]} is better`}`);
       return h("li", { class: one.label ? null : "all" }, name, Plots.track({ value: one.difference, ends: one.ci95, steps, rules, hollow, tip }), h("b", {}, value));
     };
     const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: holds 0, so not told apart), from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}; the line is 0`;
@@ -88,12 +88,13 @@
       const value = signed(pair.difference, primary.unit);
       const range = pair.ci95 ? `${pair.ci95.map((end) => signed(end, primary.unit)).join(" to ")}` : "no interval";
       const rules = [{ at: 0, kind: "zero" }];
+      const hollow = pair.ci95?.[0] <= 0 && pair.ci95[1] >= 0;
       const tip = `${pair.name}: ${value}, ${pair.ci95 ? `95 % interval ${range}` : range}`;
       return h(
         "li",
         {},
         h("b", {}, pair.name),
-        Plots.track({ value: pair.difference, ends: pair.ci95, steps, rules, tip }),
+        Plots.track({ value: pair.difference, ends: pair.ci95, steps, rules, hollow, tip }),
         h("span", {}, h("b", {}, value), ` (${range})`, h("span", { class: "sub" }, ` ${about(pair)}`)),
       );
     };
