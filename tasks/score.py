@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import checked
-from reelbench.registry.credentials import without_secrets
+from reelbench.registry.credentials import refuse_in_words, without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
@@ -41,7 +41,6 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
 from reelbench.tasks import predictions
-from reelbench.tasks import questions as questions_file
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import (
@@ -86,6 +85,9 @@ class Options:
     place: Path | None = None
     """The folder that was named for the result; what is there isn't replaced by something else, or by less."""
 
+    def __post_init__(self) -> None:
+        refuse_in_words("--label", self.label or "")
+
     def labelled(self, settings: SettingsRecord) -> SettingsRecord:
         """Return settings with the user's label, if any."""
         return settings.model_copy(update={"label": self.label}) if self.label else settings
@@ -128,6 +130,8 @@ class RunMetadata:
     def __post_init__(self) -> None:
         if self.frames is not None:
             object.__setattr__(self, "frames", str(FrameSampling.parse(str(self.frames))))
+        for name, text in (("--label", self.label), ("--url", self.url)):
+            refuse_in_words(name, text or "")
 
 
 _UNREAD_SHOWN = 3
@@ -207,8 +211,8 @@ class Evaluation:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         spec, split, source = self.spec, self.questions.split, self.questions.source
         samples = self.scored.samples
-        questions_file.write(folder, self.questions, zip(samples, self.asked, strict=True))
-        doubt, lost, here = questions_file.unit_doubt(self.questions, samples), None, None
+        result_files.write_questions(folder, self.questions.library, zip(samples, self.asked, strict=True))
+        doubt, lost, here = self.questions.unit_doubt(samples), None, None
         with suppress(ReelbenchError):  # questions that are not here
             here = self.questions.here
             if here.left_out[0]:
