@@ -76,7 +76,10 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
             f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
             "nothing was run here yet, so nobody leads."
         )
-    rates = {model.key[0]: f"{100 * (model.win_rate or 0):.1f}" for model in board.overall if model.rank is not None}
+    rates: dict[str, str] = {}  # of each model that has a place its best row's
+    for model in board.overall:
+        if model.rank is not None and model.win_rate is not None:
+            rates.setdefault(model.key[0], f"{100 * model.win_rate:.1f}")
     firsts, text = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1], ""
     best, behind = list(rates)[:1], f"{' %, the next '.join(list(rates.values())[:2])} %. "
     if len(firsts) > _NAMED:
