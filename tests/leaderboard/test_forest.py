@@ -78,7 +78,7 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         )
         expect(page.locator(".trust")).to_contain_text("ReXTime scored by rule")
         # Who gave a lane's numbers stands over them.
-        units = ["of 2; judge: gemini-2.5-flash", "of 5; judge: gpt-4o-mini-2024-07-18", "%; scored by rule"]
+        units = ["%; judge: gemini-2.5-flash", "of 5; judge: gpt-4o-mini-2024-07-18", "%; scored by rule"]
         expect(page.locator("th.lane-cell .unit")).to_have_text([re.compile(f"{re.escape(text)}$") for text in units])
         rows = page.locator(".rows").bounding_box()
         assert page.locator(".key").bounding_box()["y"] == pytest.approx(rows["y"] + rows["height"], abs=2)
