@@ -21,6 +21,7 @@ globalThis.Reelbench = (() => {
   const brief = (text) => (alike[end(text)]?.length > 1 ? text : end(text));
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
+  const note = (text) => h("p", { class: "note", text });
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
   const say = (text) => {
     document.getElementById("live").textContent = text;
@@ -247,6 +248,7 @@ globalThis.Reelbench = (() => {
     brief,
     none,
     badge,
+    note,
     link,
     say,
     num,

@@ -7,6 +7,7 @@
   const main = $("main");
 
   // --- overall ---
+  const RATE = "The share of the other models that a model beats, those that it can’t be told from counted half";
   const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));
@@ -70,7 +71,7 @@
         id: "rate",
         title: "Mean win rate",
         vital: true,
-        about: "The share of the other models that it beats, one that it can’t be told from counted half, averaged over the benchmarks that it has, in percent.",
+        about: `${RATE}, averaged over the benchmarks that it has, in percent.`,
         cls: R.narrow.matches ? "lane-cell" : "num",
         picks: ranked,
         head: () => h("span", { class: "unit", text: "%, of the other models" }),
@@ -159,7 +160,7 @@
         h(
           "p",
           { class: "note" },
-          "Ranks are by the mean win rate over benchmarks: the share of the other models that a model beats, those that it can’t be told from counted half. Units are never mixed. ",
+          `Ranks are by the mean win rate over benchmarks. ${RATE}. Units are never mixed. `,
           R.link("How ranks are made", "#/about"),
         ),
         R.cite(shown.map((group) => group.b)),
@@ -243,7 +244,7 @@
     if (R.pages.has(page)) R.pages.get(page)(main, name);
     else if (R.benchmarks.has(page)) R.benchmarkPage(main, R.benchmarks.get(page));
     else if (page === "overall" || R.pages.size) overallPage();
-    else return R.more().then(render, (error) => main.replaceChildren(h("p", { class: "note", text: error.message })));
+    else return R.more().then(render, (error) => main.replaceChildren(R.note(error.message)));
     const title = main.querySelector("h1")?.textContent;
     document.title = title ? `${title} · Reelbench` : "Reelbench leaderboard";
     $("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -266,7 +266,7 @@
         doubts.join(", "),
         ...judges,
         videos > 0 && s(videos, "video"),
-        published.length > 0 && `${s(published.length, "published number")} quoted, each with its paper’s own setting`,
+        published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`,
         day && `Newest run ${day}`,
         runs.length > 1 && next,
       ]
@@ -285,7 +285,7 @@
       sign(`score${ends ? " with its own 95 % interval, over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
       has("baseline") && sign("floor (no looking)", ["rule baseline"]),
       has("human") && sign("people", ["rule human"]),
-      ends && sign("difference from the pinned with its adjusted 95 % interval (Holm, over all pairs)", [], "of-pin"),
+      ends && sign("difference from the pinned, adjusted 95 % interval (Holm)", [], "of-pin"),
       sign("better than the pinned", ["ends", "dot"], "of-pin above"),
       sign("not told apart", ["ends", "dot hollow"], "of-pin level"),
       sign("worse", ["ends", "dot"], "of-pin under"),

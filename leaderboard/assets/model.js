@@ -64,28 +64,21 @@
         ends = row.v[0].length > 1 ? row.v[0].slice(1) : null;
       const tip = [`${b.title}: ${value}`, R.interval(row.v[0], metric.unit), ...rules.map((rule) => rule.text)];
       const ranked = others.filter((other) => other.rank != null).length;
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))),
+      return [
+        [R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))],
         h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
-        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, row.source === "run" && ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })]),
-        h("td", { text: (row.rank_range || "–").replace("-", "–") }),
+        row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, row.source === "run" && ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })],
+        row.rank_range || "–",
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
-      );
+      ];
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
     const heads = ["Benchmark", "Score and its own 95 % interval, on the whole scale", "Rank", "Range of ranks, adjusted 95\u00a0%", "Metric", "Questions"];
-    const table = h(
-      "table",
-      { "aria-label": `Summary of ${model}`, "data-marks": true },
-      h("thead", {}, h("tr", {}, heads.map((title, i) => h("th", { scope: "col", class: i > 4 ? "num" : null }, title)))),
-      h("tbody", {}, lines),
-    );
-    table.querySelector("[data-tip]").setAttribute("tabindex", 0);
-    return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, table);
+    const made = table({ "aria-label": `Summary of ${model}`, "data-marks": true }, heads.map((title, i) => h("th", { scope: "col", class: i > 4 ? "num" : null }, title)), lines);
+    made.querySelector("[data-tip]").setAttribute("tabindex", 0);
+    return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, made);
   }
   function entryCard(row, open) {
     const b = R.benchmarkOf(row),
@@ -158,7 +151,7 @@
         await work();
       } catch (error) {
         done = false;
-        place.replaceChildren(h("p", { class: "note", text: error.message }));
+        place.replaceChildren(R.note(error.message));
       }
     };
   }
@@ -374,7 +367,7 @@
         info.textContent = `${whole}${found.length > shown || !text ? `, the first ${R.count(Math.min(found.length, shown))} shown` : ""}.`;
         more.hidden = found.length <= shown && parts >= run.samples;
       } catch (error) {
-        list.replaceChildren(h("p", { class: "note", text: error.message }));
+        list.replaceChildren(R.note(error.message));
       }
     }
     find.addEventListener("input", () => show());

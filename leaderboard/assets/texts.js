@@ -7,7 +7,7 @@
 
   function submitPage(main) {
     const code = (text) => h("pre", { tabindex: 0 }, text);
-    const note = (text) => h("p", { class: "note", text });
+    const { note } = R;
     const dataset = data.dataset || "ORG/RESULTS";
     const judges = data.benchmarks
       .filter((b) => b.judge)
@@ -98,7 +98,7 @@
         "div",
         { class: "prose" },
         h("p", {
-          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are each score’s own 95 % interval over videos; published numbers have none. Adjusted (Holm) are the intervals of differences and the ranges of ranks, which count all pairs of a table at once.",
+          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are each score’s own 95 % interval over videos; published numbers have none. Adjusted ones (Holm) count all pairs of a table at once.",
         }),
         h("p", {
           text: "“recomputed” marks a run whose every number was computed again from its samples; “ids checked” says that its questions, references and labels were held to the benchmark’s own data as well.",

@@ -15,7 +15,7 @@
 
   // --- what was asked ---
   function question(item) {
-    if (!item.question) return h("p", { class: "note", text: "The question is not on this machine." });
+    if (!item.question) return R.note("The question is not on this machine.");
     return h("p", { class: "question", dir: "auto" }, item.question);
   }
   function options(item) {
@@ -324,7 +324,7 @@
       );
     if (run.cut)
       return [
-        h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
+        R.note("The reasoning was never closed, so there is no answer."),
         h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
       ];
     return [compared(run.said, other), all];
@@ -366,7 +366,7 @@
         "section",
         { class: "answer" },
         h("h3", {}, head),
-        h("p", { class: "note", text: "This run does not have the question." }),
+        R.note("This run does not have the question."),
       );
     const others = Object.entries(run).filter(([name]) => !SHOWN.has(name));
     return h(

@@ -132,7 +132,7 @@
   function metrics() {
     const there = benchmark.metrics.filter((metric) => runs.some((run) => run.metrics[metric.name]));
     if (!there.length)
-      return h("p", { class: "note", text: "No score: the answers are hidden, or nobody judged them yet." });
+      return R.note("No score: the answers are hidden, or nobody judged them yet.");
     const right = (text) => h("th", { scope: "col", class: "num" }, text);
     const heads = ["Metric", ...runs.map(nameOf), ...runs.slice(1).map((run) => right(`${runs[0].letter} − ${run.letter}`))];
     return h("div", { class: "card table-card" }, scroll("Metrics", table({ "aria-label": "Metrics" }, heads, there.map(metricRow))));
@@ -167,7 +167,7 @@
   function differ() {
     const names = Object.keys(apart);
     if (!several) return null;
-    if (!names.length) return h("p", { class: "note", text: "The runs were made with the same settings." });
+    if (!names.length) return R.note("The runs were made with the same settings.");
     const rows = names.map((name) => [
       [R.titled(name.split(".").at(-1)), h("div", { class: "sub" }, name)],
       ...apart[name].map((value) => h("td", { class: "wide" }, shown(name, value))),
