@@ -392,10 +392,9 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
             tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
     for all_members in tables.values():
         # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
-        counted, least = (
-            (None, 0.0) if chosen else _asked_of_all([(one.check.account, had) for _, one, had in all_members])
-        )
-        members, common = list[tuple[RankingGroup, StoredResult, frozenset[str]]](), counted
+        runs = [(one.check.account, had) for _, one, had in all_members]
+        common, least = (None, 0.0) if chosen else _asked_of_all(runs)
+        members = list[tuple[RankingGroup, StoredResult, frozenset[str]]]()
         for one in all_members:
             left = one[2] if common is None else common & one[2]
             if len(left) >= least:

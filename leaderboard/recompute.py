@@ -21,7 +21,7 @@ from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.errors import InputError, first_line, first_of
+from reelbench.registry.errors import InputError, cut_in_the_middle, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
@@ -102,7 +102,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         bounds.hold(f"{path}: facets", len(labels), bounds.PARTS)
     rows_here = (known or KnownRows()).rows_of(result)
     items = _Recomputed(spec, result, samples, rows_here)
-    problems = list(items.problems())
+    problems = [cut_in_the_middle(one, bounds.NAME) for one in items.problems()]
     if not problems and (people := calibration_file.read(folder)) is not None:
         problems = list(calibration_file.problems(people, spec, samples))
     if problems:
