@@ -75,7 +75,7 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.place(ROLES)
+        where = self.path_shown(ROLES)
         try:
             roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
         except yaml.YAMLError as error:
