@@ -9,12 +9,14 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
 
+from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
@@ -22,7 +24,6 @@ from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_number
 from reelbench.scoring import cognitive_profile, result_files, right_answers
 from reelbench.scoring.certificate_length import certificates
 from reelbench.stats.intervals import mean_over_clusters
@@ -37,23 +38,46 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"^\s*\(?\d+\s*[.):]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileRow:
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[str, Field(coerce_numbers_to_str=True)]
+
+
+def _in_order(ends: tuple[float, ...]) -> tuple[float, ...]:
+    if ends and (len(ends) != 2 or ends[0] > ends[1]):  # noqa: PLR2004
+        raise ValueError("expected [start, end] in seconds")
+    return ends
+
+
+Ends = Annotated[tuple[Seconds, ...], AfterValidator(_in_order)]
+
+
+class ProfileRow(BaseModel):
     """One question of a dataset, as far as a profile looks at it.
 
     Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None where unknown.
     """
 
-    id: str
-    question: str
-    answer: str | None = None
+    model_config = ConfigDict(frozen=True)
+
+    id: Text
+    question: str = Field(pattern=r"\S")
+    answer: Annotated[str | None, AfterValidator(lambda text: text if text and text.strip() else None)] = None
     language: str = "en"
-    video: str = ""
-    span: tuple[float, ...] = ()
-    question_span: tuple[float, ...] = ()
-    duration: float | None = None
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    video: Text = ""
+    span: Ends = ()
+    question_span: Ends = ()
+    duration: Seconds | None = Field(None, gt=0)
+    labels: dict[str, Sequence[str]] = {}
     reasoning_steps: int | None = None
+
+
+_READ = ("id", "question", "answer", "language", "video", "span", "question_span", "duration")
+"""What is read of the user's own rows; other fields are left alone."""
+
+
+class _QuestionSpan(BaseModel):
+    qid: Text = Field(validation_alias=AliasChoices("qid", "id"))
+    span: Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,38 +149,9 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
             raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-        question, answer, language = row.get("question"), row.get("answer"), row.get("language") or "en"
-        if not isinstance(question, str) or not question.strip():
-            raise InputError(f'{where}, field "question": expected text, found {question!r}')
-        if answer is not None and not isinstance(answer, str):
-            raise InputError(f'{where}, field "answer": expected text, found {answer!r}')
-        if not isinstance(language, str):
-            raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
-        duration = row.get("duration")
-        if duration is not None and not (is_number(duration) and duration > 0):
-            raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
-        rows_read.append(
-            ProfileRow(
-                id=str(row.get("id", row.get("qid", str(number)))),
-                question=question,
-                answer=answer if answer and answer.strip() else None,
-                language=language,
-                video=str(row.get("video") or ""),
-                span=_span(row, "span", where),
-                question_span=_span(row, "question_span", where),
-                duration=duration,
-            )
-        )
+        known = {name: row[name] for name in _READ if row.get(name) not in (None, "", [])}
+        rows_read.append(checked(ProfileRow, {"id": row.get("qid", number), **known}, where))
     return Dataset(name or path.stem, rows_read)
-
-
-def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
-    value = row.get(name)
-    if value is None or value == []:
-        return ()
-    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)) or value[0] > value[1]:  # noqa: PLR2004
-        raise InputError(f'{where}, field "{name}": expected [start, end] in seconds, found {value!r}')
-    return float(value[0]), float(value[1])
 
 
 SIDES = ("question", "answer")
@@ -516,19 +511,15 @@ def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[s
 
     InputError where none is of them, or a line is wrong.
     """
-    spans: dict[str, tuple[float, ...]] = {}
-    for number, row in read_jsonl(path):
-        where = f"{path}, line {number}"
-        if not isinstance(row, dict) or ("qid" not in row and "id" not in row):
-            raise InputError(f'{where}: expected an object with "qid" and "span"')
-        spans[str(row.get("qid", row.get("id")))] = _span(row, "span", where)
+    read = [checked(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)]
+    spans = {given.qid: given.span for given in read}
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]
     if len(strangers) == len(spans):
         raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
     if strangers:
         note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
-    return [replace(entry, question_span=spans.get(entry.id, entry.question_span)) for entry in entries]
+    return [e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries]
 
 
 def measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:
