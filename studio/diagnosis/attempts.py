@@ -16,8 +16,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files, right_answers
-from reelbench.studio.diagnosis.folder import CUES
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import CUES, Attempt
 from reelbench.tasks.lmms import process
 from reelbench.tasks.lmms.run_logs import (
     LoggedTask,

@@ -15,11 +15,18 @@ from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, Show, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.studio.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
-from reelbench.studio.diagnosis.folder import CUES, Folder, keep_answers
-from reelbench.studio.diagnosis.models import GRAPH, ROLES, RoleModels, Spent, spent
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import VOTES, Attempt, tag
+from reelbench.studio.diagnosis.asking import (
+    GRAPH,
+    GRAPH_INVALID,
+    ROLES,
+    VOTES,
+    RoleModels,
+    check_answered,
+    graph_of,
+    spent,
+    tag,
+)
+from reelbench.studio.diagnosis.folder import CUES, Attempt, Folder, ReasonedQuestion, Spent, keep_answers
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
 

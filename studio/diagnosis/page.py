@@ -13,8 +13,7 @@ from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address, write_text
 from reelbench.registry.media.library import Library
-from reelbench.studio.diagnosis.folder import Folder
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import Attempt, Folder
 from reelbench.studio.evidence.findings import LABELS
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import NodeTag, Stop

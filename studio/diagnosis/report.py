@@ -16,10 +16,7 @@ from reelbench.registry.files import read_json, write_json, write_text
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.folder import Folder
-from reelbench.studio.diagnosis.models import Spent
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent
 from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
@@ -58,13 +55,12 @@ def figures(folder: Folder) -> dict[str, Any]:
         `later` (errors that later rounds found: `n`, beside the first round's, of all, and how many are of reasoning),
         `settled` (by round, questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
         and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those
-        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`; `retold`: whether right answers
-        of later rounds were tagged unasked, as earlier versions did, and counted in the report of that time.
+        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
-    settings = folder.settings()
+    folder.settings()
     attempts = folder.answers(1)
     questions = {question.id: question for question in folder.questions}
     graphs = folder.graphs
@@ -117,7 +113,6 @@ def figures(folder: Folder) -> dict[str, Any]:
         "sizes": by_size(attempts.values(), questions, graphs),
         "skills": by_skill(attempts.values(), questions, ((error.question.id, error.label) for error in errors)),
         "right_answers": _right_answers(tagged_right),
-        "retold": not settings.get("right") and any(map(_settled_here, tagged_right)),
         "models": _summed(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
     }

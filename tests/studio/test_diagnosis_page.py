@@ -7,9 +7,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.studio.diagnosis import page, report
-from reelbench.studio.diagnosis.folder import Folder, judged, keep_answers
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, judged, keep_answers
 from reelbench.studio.evidence.findings import NodeVerdict
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round

@@ -188,9 +188,9 @@ def test_other_languages_have_words_but_no_english_grade(rows):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('{"answer": "x"}', 'line 2, field question'),
-        ('{"question": "Why?", "answer": 3}', 'line 2, field answer'),
-        ('{"question": "Why?", "span": [3, 1]}', 'line 2, field span'),
+        ('{"answer": "x"}', "line 2, field question"),
+        ('{"question": "Why?", "answer": 3}', "line 2, field answer"),
+        ('{"question": "Why?", "span": [3, 1]}', "line 2, field span"),
         ("[1]", "line 2: expected an object"),
         ('{"question": ', "line 2"),
     ],
