@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from reelbench.hub_cards import files, material, merge
+from reelbench.hub_cards import material, merge
 from reelbench.hub_cards.counts import Labels
 from reelbench.registry.data import hub, loading, sources
 from reelbench.registry.data.hub import RemoteFile
@@ -100,10 +100,10 @@ def push(
         staged = Path(folder)
         texts, existing, notes = _texts(spec, repo_id, options, target.head, rows=rows, data=data, labels=labels)
         if not options.eval_yaml:
-            texts.pop(files.EVAL, None)
+            texts.pop(merge.EVAL, None)
         for path, text in texts.items():
-            files.write_bytes(staged / path, text.encode())
-        paths = [*texts, *(files.write_rows(rows, staged) if rows else ())]
+            merge.write_bytes(staged / path, text.encode())
+        paths = [*texts, *(merge.write_rows(rows, staged) if rows else ())]
         changed = [path for path in paths if differs(staged / path, listing.get(path))]
         for line in notes:
             note(line)
@@ -173,11 +173,11 @@ def _texts(
     InputError where rows would take the place of somebody else's.
     """
     existing = {
-        path: files.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
-        for path in (files.README, files.EVAL)
+        path: merge.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
+        for path in (merge.README, merge.EVAL)
         if path in head.files
     }
-    readme = existing.get(files.README)
+    readme = existing.get(merge.README)
     ours = merge.has_our_rows(readme)
     for path in map(material.data_path, rows):
         if not ours and path in head.files:
@@ -191,7 +191,7 @@ def _texts(
         labels=labels,
         framework=options.framework,
     )
-    texts, notes = files.texts(made, readme, f"{repo_id}, {files.README}")
+    texts, notes = merge.texts(made, readme, f"{repo_id}, {merge.README}")
     return texts, existing, notes
 
 
@@ -199,7 +199,7 @@ def _difference(staged: Path, changed: list[str], existing: dict[str, str], list
     parts: list[str] = []
     others: list[str] = []
     for path in changed:
-        if path in (files.README, files.EVAL):
+        if path in (merge.README, merge.EVAL):
             old = existing.get(path, "").splitlines(keepends=True)
             new = (staged / path).read_bytes().decode().splitlines(keepends=True)
             lines = difflib.unified_diff(old, new, f"a/{path}" if old else "/dev/null", f"b/{path}")

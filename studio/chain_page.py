@@ -24,7 +24,7 @@ from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array
 from reelbench.studio.discussion import JUDGE
 from reelbench.studio.discussion_files import QUESTION_KEYS, WrittenQuestion
-from reelbench.studio.funnel import StageRecord
+from reelbench.studio.funnel import FunnelRecord, TokensRecord
 
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
@@ -74,7 +74,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         ],
         "turns": list(_turns(said)),
         "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
-        "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
+        "stages": _held(FunnelRecord, read_json(funnel), str(funnel))["stages"],
     }
     page = shell_page(
         f"{name}: what was made of it",
@@ -230,11 +230,6 @@ class _Message(BaseModel):
     content: str | list[_Part]
 
 
-class _Tokens(BaseModel):
-    prompt: int
-    completion: int
-
-
 class _Line(BaseModel):
     role: str
     video: str
@@ -244,7 +239,7 @@ class _Line(BaseModel):
     model: str | None
     messages: list[_Message] = Field(min_length=1)
     reply: str | None
-    tokens: _Tokens
+    tokens: TokensRecord
 
 
 class _Made(BaseModel):
@@ -281,10 +276,6 @@ class _WinRate(BaseModel):
 class _Comparison(BaseModel):
     measures: dict[str, _Measure]
     win_rate: _WinRate | None
-
-
-class _Funnel(BaseModel):
-    stages: list[StageRecord]
 
 
 def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:

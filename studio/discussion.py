@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
@@ -22,7 +21,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
@@ -74,18 +73,11 @@ class Discussed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscussionOptions:
-    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context.
-
-    `start_after` and `until` are stages: the one that the videos have been through, and the one to stop after.
-    """
+class DiscussionOptions(StageOptions):
+    """How to discuss: how many questions a video, and rounds of review; frames are shown for the context."""
 
     questions: int = 5
     rounds: int = 1
-    frames: str = "uniform:16,size=448,as=images"
-    media: Path | None = None
-    start_after: str | None = None
-    until: str | None = None
 
     def __post_init__(self) -> None:
         if self.questions < 1 or self.rounds < 1:
@@ -126,7 +118,7 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", expert, number))
-        self._turns = turns[stages_taken([turn.name for turn in turns], options.start_after, options.until)]
+        self._turns = turns[options.taken([turn.name for turn in turns])]
 
     @property
     def speakers(self) -> list[Role]:
@@ -282,8 +274,8 @@ class Discussion:
             return talk.data
         video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
         data = {
-            "metadata": as_json({"video": video.name, **video.shown_metadata}),
-            "qa": as_json(list(video.qa)),
+            "metadata": material_text({"video": video.name, **video.shown_metadata}),
+            "qa": material_text(list(video.qa)),
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
         talk.data = data if talk.context is not None else None
@@ -324,18 +316,15 @@ class Talk:
 
     def document(self) -> dict[str, Any]:
         """Return the video as a file to go on from has it: people may edit all of it."""
-        video = self.case.item
         return {
-            "video": video.name,
-            "metadata": dict(video.metadata),
-            "qa": list(video.qa),
+            **self.case.item.model_dump(by_alias=True, include={"name", "metadata", "qa"}),
             "context": None if self.context is None else list(self.context),
             "words": [word.model_dump(exclude_defaults=True) | {"round": word.round} for word in self.words],
         }
 
 
 def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
-    return as_json([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
+    return material_text([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
 
 
 def _id_of(result: Discussed, question: WrittenQuestion) -> str:

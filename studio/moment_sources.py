@@ -55,16 +55,15 @@ class Captioned:
         return self.video
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query on a video and the windows, in seconds, that answer it."""
+class Query(BaseModel, coerce_numbers_to_str=True):
+    """A query on a video and the windows, in seconds, that answer it; QVHighlights' names are its fields' aliases."""
 
-    id: str
-    text: str
-    video: str
-    duration: float
-    windows: tuple[Span, ...]
-    source: str
+    id: str = Field(validation_alias="qid")
+    text: str = Field(validation_alias="query", min_length=1)
+    video: str = Field(validation_alias="vid")
+    duration: float = Field(gt=0)
+    windows: list[Span] = Field(validation_alias="relevant_windows", min_length=1)
+    source: str = ""
 
 
 Source = Captioned | Query
@@ -74,14 +73,6 @@ class _Captions(BaseModel):
     duration: float = Field(gt=0)
     timestamps: list[Span]
     sentences: list[str]
-
-
-class _Query(BaseModel, coerce_numbers_to_str=True):
-    qid: str
-    query: str = Field(min_length=1)
-    vid: str
-    duration: float = Field(gt=0)
-    relevant_windows: list[Span] = Field(min_length=1)
 
 
 def read_sources(path: Path) -> list[Captioned] | list[Query]:
@@ -104,9 +95,8 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         entries = document if isinstance(document, list) else [document]
         queries: list[Query] = []
         for number, entry in enumerate(entries, start=1):
-            read = checked(_Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}")
-            windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
-            queries.append(Query(read.qid, read.query, read.vid, read.duration, windows, source))
+            queries.append(checked(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}"))
+            queries[-1].source = f"qvhighlights_{path.stem}"
         if len({query.id for query in queries}) < len(queries):
             raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
         if queries:

@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import yaml
@@ -25,7 +24,7 @@ from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
@@ -55,8 +54,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MomentOptions:
-    """How to make questions."""
+class MomentOptions(StageOptions):
+    """How to make questions; frames are shown of a query's video."""
 
     rules: Rules = field(default_factory=Rules)
     cuts: Cuts = field(default_factory=Cuts)
@@ -64,14 +63,6 @@ class MomentOptions:
     """Of the options' order, and of the draw between two questions that score the same."""
     with_options: bool = True
     """Write three wrong options to each question; False gives the form of the training split."""
-    frames: str = "uniform:16,size=448,as=images"
-    """Frames that are shown of a query's video."""
-    media: Path | None = None
-    """Folder with the videos of queries."""
-    start_after: str | None = None
-    """Stage that the sources have been through."""
-    until: str | None = None
-    """Stage to stop after; None for the last."""
     mini_test: int = 0
     """Questions of each category for a file of their own."""
 
@@ -116,7 +107,7 @@ class Moments:
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = STAGES if options.with_options else STAGES[:-1]
-        self.stages = stages[stages_taken(stages, options.start_after, options.until)]
+        self.stages = stages[options.taken(stages)]
 
     def roles_for(self, source: Source) -> list[str]:
         """Return the roles that this kind of source takes, in the stages that are run."""
@@ -225,7 +216,7 @@ class Moments:
         first, second = (json.dumps(event.span) for event in captions.pair)
         stand_in = _stand_ins()[name].replace('"<first>"', first).replace('"<second>"', second)
         material = {
-            "captions": as_json([{"timestamp": event.span, "caption": event.text} for event in captions.events])
+            "captions": material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
         }
         return await self._ask(
             work,
@@ -328,7 +319,7 @@ class Moments:
     def finished(self, work: _Work) -> list[GateQuestion]:
         """Return a source's questions as gates look at them."""
         source = work.source
-        known = source.text if isinstance(source, Query) else as_json([event.text for event in source.events])
+        known = source.text if isinstance(source, Query) else material_text([event.text for event in source.events])
         return [
             GateQuestion(
                 draft.id,

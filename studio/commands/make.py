@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _make, _page, _tags = (partial(option, group) for group in ("make", "make page", "make tags"))
 app = App("Make a dataset with language models.")
 
-_FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
@@ -51,11 +50,16 @@ class ChainOptions(MakeOptions):
     """Options of the chains that make a benchmark, in stages."""
 
     out: Annotated[Path | None, _make("--out")] = None
-    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = _FRAMES
+    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = "uniform:16,size=448,as=images"
     media: Annotated[Path | None, _make("--media")] = None
     split: Annotated[list[str] | None, _make("--split")] = None
     until: Annotated[str | None, _make("--until")] = None
     start_after: Annotated[str | None, _make("--from")] = None
+
+    @property
+    def stages(self) -> dict[str, Any]:
+        """The fields of `StageOptions`."""
+        return {name: getattr(self, name) for name in ("frames", "media", "start_after", "until")}
 
     def folder(self) -> Path | None:
         """Return the output folder, made where it isn't there; None for a plan."""
@@ -193,14 +197,7 @@ def discussion(
     folder = making.folder()
     shares = SplitShares.parse(making.split or [])
     parser = load_parser() if parse_depth else None
-    options = discussing.DiscussionOptions(
-        questions=questions,
-        rounds=rounds,
-        frames=making.frames,
-        media=making.media,
-        start_after=making.start_after,
-        until=making.until,
-    )
+    options = discussing.DiscussionOptions(questions=questions, rounds=rounds, **making.stages)
     gate = Gates(gates, making.prompts)
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
     source = making.source(videos, "--videos")
@@ -259,11 +256,8 @@ def moments(
         cuts=cuts,
         seed=seed,
         with_options=not no_options,
-        frames=making.frames,
-        media=making.media,
-        start_after=making.start_after,
-        until=making.until,
         mini_test=mini_test,
+        **making.stages,
     )
     gate = Gates(gates, making.prompts, seed=seed)
     chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)

@@ -19,9 +19,9 @@ from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_number, is_whole
 from reelbench.studio.review import KindName, page_videos
-from reelbench.studio.review.pages import Content, fingerprint
+from reelbench.studio.review.pages import fingerprint
 from reelbench.studio.review.review_items import Item
-from reelbench.studio.review.review_kind import KIND, Marks, Review
+from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 
 FPS = 24.0

@@ -1,9 +1,9 @@
-"""Drawing what people look at, and writing it as a page, or as one page for each of several raters."""
+"""Writing what people look at as a page, or as one page for each of several raters."""
 
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,51 +12,19 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from reelbench.pages.shell_page import in_script, page_asset
-from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.strata import Labels, Strata
 from reelbench.studio.review import page_videos
-from reelbench.studio.review.preferences import DISCUSSION
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import KIND, DrawnRows, ReviewKind
+from reelbench.studio.review.review_kind import KIND, Content, Draw
 
 Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
 _SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """What is looked at, and by how many."""
-
-    sample: int = 30
-    """Videos, each with all its questions (all videos, where there are fewer)."""
-    seed: int = 0
-    """Of the draw, of who gets what, and of the order of scores."""
-    raters: int = 1
-    """Pages to write."""
-    overlap: int = 1
-    """How many raters look at each video."""
-    strips: bool = False
-    """Whether every video gets a strip of frames, and not only those that browsers don't play."""
-    per: Strata | None = None
-    """So many questions for each label of a facet, in the place of `sample`."""
-    tags: Labels | None = None
-    """Labels that `per` may name beside those of the rows."""
-
-    def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
-        """Return the ids of drawn questions, for pages whose `sample` counts these."""
-        if self.per is not None:
-            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed, self.tags)]
-        names = sorted(row["id"] for row in rows)
-        return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,61 +40,6 @@ class WrittenPages:
     def path(self) -> Path:
         """The first page."""
         return self.paths[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What pages are made of, before it is said who gets what.
-
-    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to be decided on.
-    """
-
-    kind: ReviewKind
-    spec: BenchmarkSpec
-    split: str
-    places: Sequence[Place]
-    rows: Mapping[str, Row]
-    consensus: bool = False
-
-
-def draw_content(
-    name: str,
-    draw: Draw,
-    kind: ReviewKind,
-    *,
-    split: str | None = None,
-    data: Path | None = None,
-    answers: Path | None = None,
-    made: Path | None = None,
-) -> Content:
-    """Draw videos of a benchmark or task with their questions, for a kind of page.
-
-    `answers` is the folder of the result whose answers are scored, `made` the one that `make discussion` wrote.
-    """
-    if (made is None) == (kind.source == "made"):
-        raise InputError("--made names the folder that `make discussion` wrote: with --ask preference, and only there")
-    if made is not None:
-        data = made / DISCUSSION
-    if (answers is None) == (kind.source == "result"):
-        raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
-    located = loading.locate(name, split, data)
-    rows = located.read()
-    if draw.per is not None:
-        rows = draw.per.draw_rows(located.spec, rows, draw.seed, draw.tags)
-    by_video = rows_by_video(rows)
-    sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
-    drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
-    chosen = {video: by_video[video] for video in drawn}
-    places = kind.places(DrawnRows(located.spec, located.split, chosen, answers, draw.seed, made))
-    return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
-
-
-def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return media key -> rows."""
-    by_video: dict[str, list[Row]] = {}
-    for row in rows:
-        by_video.setdefault(row["video"], []).append(row)
-    return by_video
 
 
 def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:

@@ -20,7 +20,6 @@ from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Part, Place
 from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
-SINGLE_PASS, DISCUSSION = "single_pass.json", "annotations.json"
 _CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}
 
 Better = Literal["discussion", "single_pass", "tie"]
@@ -31,13 +30,12 @@ class Preferences(ReviewKind):
     """Which of two versions of a question is the better one."""
 
     name = KindName.PREFERENCE
-    source = "made"
     choices = (("better", tuple(_CHOICES)),)
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return one place for each question that has two versions which differ."""
         assert drawn.made is not None  # noqa: S101 - the draw was checked
-        known = loading.locate(drawn.spec.id, drawn.split, drawn.made / SINGLE_PASS).read()
+        known = loading.locate(drawn.spec.id, drawn.split, drawn.made / "single_pass.json").read()
         first = {row["id"]: row for row in known}
         places = []
         for video, rows in drawn.by_video.items():

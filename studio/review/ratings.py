@@ -256,7 +256,6 @@ class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
 
     name = KindName.SCORES
-    source = "result"
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""

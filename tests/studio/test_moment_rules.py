@@ -16,7 +16,7 @@ def captioned(duration, *spans):
 
 
 def query(duration, *windows):
-    return Query("1", "A cat.", "v", duration, windows, "s")
+    return Query(qid="1", query="A cat.", vid="v", duration=duration, relevant_windows=windows)
 
 
 def reason_of(rule, source, rules=None):

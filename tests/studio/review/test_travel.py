@@ -13,6 +13,7 @@ from reelbench.registry.media import mini
 from reelbench.studio.review import KindName, page_videos, pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_items import Place
+from reelbench.studio.review.review_kind import Sources
 
 PLAYS = "() => document.querySelector('video').currentTime > .4"
 READY = "() => document.querySelector('video').readyState >= 2"
@@ -75,7 +76,7 @@ def test_in_a_folder_the_clips_lie_beside_it(page_of, data_of, tmp_path):
 def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(page_videos, "PAGE_BYTES", 1000)
     draw = pages.Draw(sample=2)
-    content = pages.draw_content("moviecore_mini", draw, KINDS[KindName.RATINGS])
+    content = KINDS[KindName.RATINGS].content(Sources(name="moviecore_mini"), draw)
     with pytest.raises(InputError, match=r"after 1 of 2 videos the clips take .* add --as folder"):
         pages.write(content, tmp_path / "page.html", draw, clips="page")
     assert not (tmp_path / "page.html").exists()
