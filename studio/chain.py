@@ -182,12 +182,13 @@ class Chain:
             self._askers[role] = next(like, None) or Asker(
                 options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
             )
+        self._distinct = list({id(asker): asker for asker in self._askers.values()}.values())
         self._concurrency = max((options.concurrency for options in setup.models.values()), default=1)
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self.trace = self._open.enter_context(closing(TraceFile()))
-        for asker in self._distinct():
+        for asker in self._distinct:
             await self._open.enter_async_context(asker)
         return self
 
@@ -291,7 +292,7 @@ class Chain:
     @property
     def calls(self) -> int:
         """Replies that this run asked for and got; in a plan, those it would ask for."""
-        return sum(asker.tally.calls for asker in self._distinct())
+        return sum(asker.tally.calls for asker in self._distinct)
 
     def cost_usd(self) -> float | None:
         """Return the cost of all replies behind the results, whenever they were paid; in a plan, of those to be asked.
@@ -345,15 +346,12 @@ class Chain:
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
         behind the results, whenever they were paid, those of earlier stages too.
         """
-        replies = sum(use.replies for use in self.use.values())
+        total = Tally.total([*self.use.values()])
         document = {
             "stages": self.funnel.document(),
             "calls": self.calls,
-            "cached": max(0, replies - self.calls),
-            "tokens": {
-                "prompt": sum(use.prompt_tokens for use in self.use.values()),
-                "completion": sum(use.completion_tokens for use in self.use.values()),
-            },
+            "cached": max(0, total.replies - self.calls),
+            "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
             "models": {
                 role: {
                     "asked": self._askers[role].options.model,
@@ -374,22 +372,17 @@ class Chain:
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""
         planned = {role: use for role, use in self._planned.items() if use.replies}
+        total = Tally.total([*planned.values()])
         return {
             "stages": self.funnel.document(),
             "calls": self.calls,
-            "cached": sum(use.replies for use in self.use.values()),
+            "cached": Tally.total([*self.use.values()]).replies,
             "calls_by_role": {role: use.replies for role, use in planned.items()},
-            "tokens": {
-                "prompt": sum(use.prompt_tokens for use in planned.values()),
-                "completion": sum(use.completion_tokens for use in planned.values()),
-            },
+            "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
             "cost_usd": self.cost_usd(),
         }
 
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _distinct(self) -> list[Asker]:
-        return list({id(asker): asker for asker in self._askers.values()}.values())
 
     def _record(
         self,

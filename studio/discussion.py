@@ -21,11 +21,12 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
+from reelbench.studio.bloom import SIDES
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.question_sets import SIDES, Levels, comparison
+from reelbench.studio.question_sets import Levels, comparison
 from reelbench.studio.readability import Parser
 from reelbench.studio.video_frames import VideoFrames
 
@@ -275,7 +276,7 @@ class Discussion:
         video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
         data = {
             "metadata": material_text({"video": video.name, **video.shown_metadata}),
-            "qa": material_text(list(video.qa)),
+            "qa": material_text([pair.model_dump() for pair in video.qa]),
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
         talk.data = data if talk.context is not None else None

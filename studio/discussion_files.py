@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -54,10 +54,10 @@ class SpokenWord(BaseModel):
     questions: list[WrittenQuestion] = []
 
 
-class SimpleQuestion(TypedDict):
+class SimpleQuestion(BaseModel):
     """A simple question, and its answer."""
 
-    question: Annotated[str, Field(min_length=1)]
+    question: str = Field(min_length=1)
     answer: str
 
 

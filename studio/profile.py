@@ -30,7 +30,8 @@ from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.published import published
+from reelbench.studio.bloom import SIDES
+from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -154,7 +155,6 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
     return Dataset(name or path.stem, rows_read)
 
 
-SIDES = ("question", "answer")
 _TOP = 200
 
 
@@ -388,6 +388,15 @@ def _over_texts(values: Values) -> Measure | None:
     return Measure(means["question"], means["answer"], values)
 
 
+def _texts(entries: Sequence[ProfileRow]) -> list[bloom.BloomText]:
+    return [bloom.BloomText(side, text) for side in SIDES for entry in entries if (text := getattr(entry, side))]
+
+
+def _by_side(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Values:
+    pairs = list(zip(texts, values, strict=True))
+    return {side: [value for text, value in pairs if text.side == side] for side in SIDES}
+
+
 def _depths(dataset: Dataset, extras: Extras) -> Values:
     parser = extras.parser
     if parser is None:
@@ -398,30 +407,19 @@ def _depths(dataset: Dataset, extras: Extras) -> Values:
             f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
             "not parse and left out of the parse depth"
         )
-    texts = [(side, text) for side in SIDES for entry in fits if (text := getattr(entry, side))]
-    values: Values = {side: [] for side in SIDES}
-    for (side, _), depth in zip(texts, parser.depths(text for _, text in texts), strict=True):
-        values[side].append(depth)
-    return values
+    texts = _texts(fits)
+    return _by_side(texts, parser.depths(text.text for text in texts))
 
 
 def _levels(entries: Sequence[ProfileRow], extras: Extras) -> tuple[Values, str | None]:
     if extras.judge is None:
         return {}, None
-    texts = [
-        bloom.BloomText(side, text)
-        for side in ("question", "answer")
-        for entry in entries
-        if (text := getattr(entry, side))
-    ]
+    texts = _texts(entries)
     levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
     if lacking := levels.count(None):
         extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
-    values: Values = {side: [] for side in SIDES}
-    for text, level in zip(texts, levels, strict=True):
-        values[text.side].append(level)
     answered = ", ".join(record.returned) or record.requested
-    return values, f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+    return _by_side(texts, levels), f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
 
 
 # --- labels --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,13 @@ from reelbench.registry.languages import words
 from reelbench.stats.intervals import difference_of_means, mean_over_clusters
 from reelbench.studio import bloom, readability
 from reelbench.studio.benchmark_files import FILES
+from reelbench.studio.bloom import SIDES, Side
 from reelbench.studio.discussion_files import WrittenQuestion
 from reelbench.studio.funnel import FunnelRecord
 from reelbench.studio.readability import Parser
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
 """Video -> the single pass's questions, and the discussion's."""
-
-Side = Literal["question", "answer"]
-SIDES: tuple[Side, ...] = ("question", "answer")
 
 Levels = dict[Side, dict[str, int]]
 """Side -> text -> its level of Bloom's taxonomy, where it is known."""

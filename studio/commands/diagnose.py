@@ -17,7 +17,7 @@ from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
-from reelbench.studio.published import published
+from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -123,7 +123,7 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
-        from reelbench.studio.published import published
+        from reelbench.studio.data_files import published
 
         source = published("profiles")
         tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in source["made_with"].items())
@@ -176,14 +176,6 @@ _PLOTTED = {
 }
 _COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
 _TERMS = 25
-_JOINING = """
-    a about after all also an and any are as at be because been before being but by can could did do does doing during
-    each for from had has have having he her here hers him his how if in into is it its itself just like made make may
-    me might more most my no nor not of off on one only or other our out over own same she should so some such than that
-    the their them then there these they this those through to too two under until up very was we were what when where
-    which while who whom why will with would you your
-"""
-"""Words of English that only join others; what a data set in another language has most of stands as it is."""
 
 
 def write(folder: Path, profiles: "Sequence[Profile]") -> None:
@@ -219,6 +211,7 @@ def table(profiles: "Sequence[Profile]") -> str:
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     """Return file name -> SVG: a histogram per measure and side, bars per facet of labels, and of the top terms."""
     from reelbench.pages.plots import bars, histogram
+    from reelbench.studio.data_files import studio_data
 
     made = {}
     for name, (title, unit) in _PLOTTED.items():
@@ -248,7 +241,8 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
                     "answered right": {label: found.accuracy or 0.0 for label, found in rare},
                 }
                 made[f"rates-{safe}"] = bars(f"{name}: {titled}, %", rates)
-    joining = set(_JOINING.split())
+    # Of English; what a data set in another language has most of stands as it is.
+    joining = set(studio_data("words.yaml")["joining"].split())
     for profile in profiles:
         words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
         if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):

@@ -21,7 +21,7 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
-from reelbench.studio.published import published
+from reelbench.studio.data_files import published
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows

@@ -8,12 +8,10 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
 
-import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
 from reelbench.registry.base_record import checked
@@ -25,6 +23,7 @@ from reelbench.registry.strata import Labels, Strata
 from reelbench.registry.text_tables import Table
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.benchmark_files import FILES
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.moment_pairs import WAGE
 from reelbench.studio.review import KindName
 from reelbench.studio.review.review_items import Item, Place
@@ -169,9 +168,7 @@ def merge(
     return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
 
 
-WORDS: Mapping[str, Any] = yaml.safe_load(
-    (resources.files("reelbench.studio.review") / "kinds.yaml").read_text(encoding="utf-8")
-)
+WORDS: Mapping[str, Any] = studio_data("review/kinds.yaml")
 """Kind -> its words for reviewers, by the names of `ReviewKind`'s fields; and what the values of its asks mean."""
 
 

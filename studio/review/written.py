@@ -4,25 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
 from reelbench.registry.text_tables import Table, number
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_items import Item, Place
 from reelbench.studio.review.review_kind import WORDS, DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
-GUIDE: Mapping[str, Any] = yaml.safe_load(
-    (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")
-)
+GUIDE: Mapping[str, Any] = studio_data("review/writing.yaml")
 SLOTS = 5
 """Questions a video: CURVE has four or five."""
 _TIMES = re.compile(r"\d+(?::\d+)+")
