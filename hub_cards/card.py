@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reelbench.hub_cards import scoring, structure
+from reelbench.hub_cards import sections as parts
 from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.pages.markdown import cell, code, inert, table
 from reelbench.registry.data.loading import is_mini
@@ -41,7 +41,7 @@ class Card:
 
 def render(material: Material) -> Card:
     """Render a card: the same material gives the same bytes."""
-    counted, drawn = structure.statistics(material)
+    counted, drawn = parts.statistics(material)
     spec, sheet = material.spec, material.sheet
     if material.own_rows:  # what was counted: paper, authors, licence and published results are of other rows
         title = f"{OWN_ROWS} {inert(spec.title)}"
@@ -49,7 +49,7 @@ def render(material: Material) -> Card:
             "heading": f"# {title}",
             "about": f"Questions in the format of {inert(spec.title)}'s files. **They are not the owners' rows**: who "
             "made them, from what and under which licence is for their authors to say here.",
-            "schema": f"## Schema\n\n{structure.schema(material)}",
+            "schema": f"## Schema\n\n{parts.schema(material)}",
             "statistics": f"## Statistics\n\n{counted}",
         }
         sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
@@ -81,11 +81,11 @@ def render(material: Material) -> Card:
         "heading": f"# {inert(spec.title)}",
         "about": "\n\n".join(part for part in (inert(spec.summary), " · ".join(filter(None, links)), note) if part),
         "loading": f"## Loading\n\n{_loading(material)}",
-        "schema": f"## Schema\n\n{structure.schema(material)}",
-        "splits": f"## Splits\n\n{structure.splits(material)}",
+        "schema": f"## Schema\n\n{parts.schema(material)}",
+        "splits": f"## Splits\n\n{parts.splits(material)}",
         "statistics": f"## Statistics\n\n{counted}",
-        "scoring": f"## Scoring\n\n{scoring.scoring(material)}",
-        "results": f"## Published results\n\n{scoring.results(material)}",
+        "scoring": f"## Scoring\n\n{parts.scoring(material)}",
+        "results": f"## Published results\n\n{parts.results(material)}",
         "provenance": f"## Provenance\n\n{provenance(material)}",
         "licences": f"## Licences\n\n{licences(material)}",
         "limitations": f"## Limitations\n\n{sheet.limitations}",

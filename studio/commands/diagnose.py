@@ -287,12 +287,11 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
 
 
 def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
-    from reelbench.studio.diagnosis import page
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
-    out = folders[0].path / page.PAGE
-    page.write(folders, list(documents.values()), out)
+    out = folders[0].path / reports.PAGE
+    reports.write_page(folders, list(documents.values()), out)
     both: dict[str, dict[str, Any]] | None = None
     if len(folders) > 1:
         pair = (folders[0], folders[1], only)

@@ -27,7 +27,6 @@ from reelbench.studio.evidence.tagger_agreement import CODES, Judged
 from reelbench.studio.evidence.tagger_agreement import Node as NodeKey
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Item, Place
 from reelbench.studio.review.review_kind import (
     WORDS,
     Content,
@@ -64,9 +63,8 @@ class EvidenceNodes(ReviewKind):
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
         rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in attempts}
         if draw is None:
-            alone = [
-                Place(each.video, item["id"], [item]) for each in attempts for item in _node_items(each, alone=True)
-            ]
+            items = [item for attempt in attempts for item in _node_items(attempt, alone=True)]
+            alone = [parts.Place(item["about"]["video"], item["id"], [item]) for item in items]
             return Content(self, spec, split, alone, rows)
         by_question = {key: list(group) for key, group in groupby(attempts, key=lambda attempt: attempt.question)}
         questions = [{"id": key} for key in by_question]
@@ -75,7 +73,7 @@ class EvidenceNodes(ReviewKind):
                 row for row in loading.locate(given.name, split, given.data).read() if row["id"] in by_question
             ]
         places = [
-            Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
+            parts.Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
             for key in draw.names(spec, questions)
             for attempt in by_question[key]
         ]
@@ -133,7 +131,7 @@ class EvidenceNodes(ReviewKind):
 NODES = EvidenceNodes()
 
 
-def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
+def _node_items(attempt: Judged, *, alone: bool = False) -> list[parts.Item]:
     texts = {  # whatever node is judged: nothing that a tagger said
         "Question": attempt.texts["question"],
         "Answer": attempt.texts["answer"],
@@ -142,7 +140,7 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
         "The model wrote": attempt.output or "(nothing)",
     }
     of_attempt = [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
-    items: list[Item] = []
+    items: list[parts.Item] = []
     for key in attempt.labels:
         node = attempt.graph.by_id[key]
         parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
@@ -198,7 +196,7 @@ class EvidenceGraphs(ReviewKind):
             asks = [lines, parts.choice_ask("state", "The graph is", _STATES), parts.note_ask()]
             item = parts.row_item(row, shows, asks)
             item["about"]["graph"] = text
-            places.append(Place(row["video"], name, [item]))
+            places.append(parts.Place(row["video"], name, [item]))
         return Content(self, spec, located.split, places, {place.video: known[place.label] for place in places})
 
     def check_marks(self, marks: Marks, where: str) -> None:

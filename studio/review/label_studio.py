@@ -18,8 +18,7 @@ from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_number, is_whole
-from reelbench.studio.review import KindName, page_videos
-from reelbench.studio.review.pages import fingerprint
+from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
@@ -59,17 +58,17 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
             f"--as label-studio: takes --ask {' or '.join(kind.name for kind in KINDS)}; for all else use our own page"
         )
     library = Library(content.spec, content.split, data)
-    page = fingerprint(content)
+    page = pages.fingerprint(content)
     known: dict[str, tuple[str, float]] = {}  # path under the videos' root, and rate
     missing: list[str] = []
     for video, row in content.rows.items():
-        path, fps = page_videos.find_video(library, row), None
+        path, fps = pages.find_video(library, row), None
         if path is None:
             missing.append(video)
         else:
             with suppress(MediaError):
-                fps = page_videos.read_clock(path).fps
-        known[video] = page_videos.path_in_library(library, row, path), fps or FPS
+                fps = pages.read_clock(path).fps
+        known[video] = pages.path_in_library(library, row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
         for place in content.places

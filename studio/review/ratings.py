@@ -25,7 +25,6 @@ from reelbench.studio.data_files import published
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
-from reelbench.studio.review.review_items import Item, Part, Place
 from reelbench.studio.review.review_kind import (
     WORDS,
     DrawnRows,
@@ -52,7 +51,7 @@ class Ratings(ReviewKind):
 
     name = KindName.RATINGS
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place a video: its caption, if it has one, and all its questions."""
         places = []
         for video, rows in drawn.by_video.items():
@@ -67,7 +66,7 @@ class Ratings(ReviewKind):
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
                 items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
-            places.append(Place(video, video, items))
+            places.append(parts.Place(video, video, items))
         return places
 
     def check(self, review: Review, path: Path) -> None:
@@ -168,7 +167,7 @@ def _decided_under(part: str, item: str) -> str:
     return f"caption {item}" if part == "caption" else item
 
 
-def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
+def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[parts.Place]:
     """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
 
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
@@ -198,7 +197,7 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
                 title = f"{parts.capitalised(part)}, edited"
                 asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
             item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
-            places.append(Place(video, name, [item]))
+            places.append(parts.Place(video, name, [item]))
     return places
 
 
@@ -215,7 +214,7 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
     ]
 
 
-def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
+def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     ends = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
         ends["answerability"] = WORDS[KindName.RATINGS]["searched"]
@@ -257,7 +256,7 @@ class JudgeScores(ReviewKind):
 
     name = KindName.SCORES
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
         spec, answers = drawn.spec, drawn.answers
         if spec.judge is None:
@@ -270,7 +269,7 @@ class JudgeScores(ReviewKind):
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
         prompts = load_prompts(spec, "reelbench")
         places = [
-            Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
+            parts.Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
             for rows in drawn.by_video.values()
             for row in rows
             if isinstance(text := predictions.get(row["id"]), str) and text.strip()
@@ -322,7 +321,7 @@ class JudgeScores(ReviewKind):
 SCORES = JudgeScores()
 
 
-def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> Item:
+def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> parts.Item:
     """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it.
 
     What a score means is what `prompts` tells the judge: people and judge go by one rubric.

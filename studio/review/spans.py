@@ -23,7 +23,6 @@ from reelbench.studio.moment_pairs import across_time
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
@@ -36,7 +35,7 @@ class AnswerSpans(ReviewKind):
     name = KindName.SPANS
     choices = (("verdict", ("ok", "bad")),)
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
         return parts.row_item(row, _shown(spec, row), _asks("Answer"))
 
@@ -153,7 +152,7 @@ class QuestionSpans(AnswerSpans):
 
     name = KindName.QUESTION_SPANS
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and the answer's span."""
         if not row.get("span"):
             raise InputError(
@@ -168,7 +167,7 @@ class QuestionSpans(AnswerSpans):
 SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
 
 
-def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
+def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
     # What is made of the right span would tell where it lies.
     held = {facet.name for facet in spec.facets if facet.in_rows}
@@ -177,7 +176,7 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
     return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
 
 
-def _asks(title: str) -> list[Part]:
+def _asks(title: str) -> list[parts.Part]:
     bad = "Bad: not coherent, or not what the video shows (B)"
     verdict = {"type": "verdict", "name": "verdict", "title": bad, "optional": True}
     return [parts.span_ask(title), verdict, parts.note_ask()]

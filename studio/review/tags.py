@@ -21,7 +21,6 @@ from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
 from reelbench.scoring.tag_agreement import tag_agreement
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.tag_manual import our_manual
 
@@ -36,12 +35,12 @@ class CogmeTags(ReviewKind):
         *(f"For example: {example.text}" for example in our_manual().examples),
     )
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and subtitles."""
         shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
         if row.get("subtitles"):
             shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
-        asks: list[Part] = []
+        asks: list[parts.Part] = []
         for name in COMPONENTS:
             labels = list(our_manual().components[name].labels.items())
             if name == "thinking":

@@ -10,7 +10,7 @@ import pytest
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from reelbench.studio.review import KindName, page_videos, pages
+from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_items import Place
 from reelbench.studio.review.review_kind import Sources
@@ -74,7 +74,7 @@ def test_in_a_folder_the_clips_lie_beside_it(page_of, data_of, tmp_path):
 
 
 def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(page_videos, "PAGE_BYTES", 1000)
+    monkeypatch.setattr(pages, "PAGE_BYTES", 1000)
     draw = pages.Draw(sample=2)
     content = KINDS[KindName.RATINGS].content(Sources(name="moviecore_mini"), draw)
     with pytest.raises(InputError, match=r"after 1 of 2 videos the clips take .* add --as folder"):
@@ -85,8 +85,8 @@ def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path
 
 def test_where_the_owners_forbid_it_none_is_made():
     with pytest.raises(InputError, match=r"--embed: clips of DramaQA.*may not be passed on.*agreement"):
-        page_videos.terms(discovery.get("dramaqa_cogme"), "val")
-    assert "owners" in page_videos.terms(discovery.get("dramaqa_cogme"), "mini")  # those are ours
+        pages.terms(discovery.get("dramaqa_cogme"), "val")
+    assert "owners" in pages.terms(discovery.get("dramaqa_cogme"), "mini")  # those are ours
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ SPAN = [{"type": "span", "span": [40.0, 50.0]}]
     ],
 )
 def test_a_clip_is_of_what_its_questions_show(places, expected):
-    assert page_videos.window(places) == expected
+    assert pages.window(places) == expected
 
 
 # --- in the browser -------------------------------------------------------------------------------------------------
