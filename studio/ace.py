@@ -85,10 +85,6 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
     Raises:
         ReelbenchError: Some replies can't be had now; what came is kept.
     """
-    return loop.run(_rank(cases, ranker, note, bar))
-
-
-async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[str], None], bar: Bar) -> Ranked:
     asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
 
     async def reply(messages: list[Message], read: Read[int], vote: int) -> str | None:
@@ -110,7 +106,7 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
-        ranked = await runner.results(cases, replies)
+        ranked = loop.run(runner.results(cases, replies))
     runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
     tally = asker.tally
     by_id = {case.id: given for case, given in zip(cases, ranked, strict=True)}

@@ -126,11 +126,6 @@ class MadeRun:
     funnel: FunnelRecord
     questions: Mapping[str, list[dict[str, str]]]
 
-    @property
-    def count(self) -> int:
-        """Questions of all videos."""
-        return sum(map(len, self.questions.values()))
-
 
 def read_run(folder: Path) -> MadeRun:
     """Read a folder that `make discussion` or `make moments` wrote; InputError names what is missing or wrong in it."""
@@ -202,7 +197,7 @@ def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
     }
     return {
         "folder": str(run.folder),
-        "questions": run.count,
+        "questions": sum(map(len, run.questions.values())),
         "videos": len(run.questions),
         "stages": document["stages"],
         "models": {role: use["asked"] for role, use in document["models"].items()},

@@ -97,10 +97,14 @@ def page(
     given = Sources(name=name, split=split, data=data, **looked_at)
     content = kinds.draw_content(ask, given, draw, material.consensus or ())
     if form is Form.LABEL_STUDIO and media_url is not None:
-        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
-        _report_missing(tasks.missing)
-        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
-        console.write(str(tasks.tasks.parent))
+        folder = output or Path(f"label-studio-{name}")
+        tasks, missing = label_studio.write(content, folder, media_url, data)
+        _report_missing(missing)
+        config = folder / label_studio.CONFIG
+        console.note(
+            f"{number_of(tasks, 'task')}; make a project with {config}, and import {folder / label_studio.TASKS}"
+        )
+        console.write(str(folder))
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
     clips: Clips = "folder" if form is Form.FOLDER else "page"
@@ -221,10 +225,7 @@ def summarize(
 def show_tables(tables: Iterable[Table]) -> None:
     """Print tables."""
     for table in tables:
-        shown = console.table(table.title, *table.columns)
-        for row in table.rows:
-            shown.add_row(*row)
-        console.show(shown)
+        console.show(console.table(table.title, *table.columns, rows=table.rows))
 
 
 def show_profile_difference(difference: dict[str, Any]) -> None:

@@ -88,8 +88,15 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
     kind.check_sources(given)
     marks = reviews.marks()
     given = replace(given, split=reviews.split if given.name == reviews.benchmark else None)
-    if kind is RATINGS:
-        return _low_ratings(given, reviews)
+    if kind is RATINGS:  # what was rated low, to be kept, dropped or edited
+        located = loading.locate(given.name, reviews.split, given.data)
+        by_video = rows_by_video(located.read())
+        if located.spec.id != reviews.benchmark:
+            raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
+        if not (places := low_places(located.spec, by_video, reviews)):
+            raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
+        rows = {place.video: by_video[place.video][0] for place in places}
+        return Content(kind, located.spec, located.split, places, rows, consensus=True)
     whole = kind.content(given, None, marks)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
         raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
@@ -111,19 +118,6 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
     by_video = {place.video: whole.rows[place.video] for place in places}
     return Content(kind, whole.spec, whole.split, places, by_video, consensus=True)
-
-
-def _low_ratings(given: Sources, reviews: Reviews) -> Content:
-    """Return the items that were rated low, to be kept, dropped or edited; InputError where nothing was."""
-    located = loading.locate(given.name, reviews.split, given.data)
-    by_video = rows_by_video(located.read())
-    if located.spec.id != reviews.benchmark:
-        raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
-    places = low_places(located.spec, by_video, reviews)
-    if not places:
-        raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
-    rows = {place.video: by_video[place.video][0] for place in places}
-    return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
 
 
 def in_words(marks: Marks, item: Item) -> str:

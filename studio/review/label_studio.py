@@ -38,20 +38,14 @@ _CONFIG = """<View>
 """
 
 
-@dataclass(frozen=True, slots=True)
-class LabelStudioTasks:
-    """What was written, and the videos that are not here: their rate is then Label Studio's default."""
-
-    config: Path
-    tasks: Path
-    number: int
-    missing: tuple[str, ...]
+CONFIG, TASKS = "config.xml", "tasks.json"
 
 
-def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> LabelStudioTasks:
-    """Write `config.xml` and `tasks.json` of spans or question spans to `folder`, made if needed.
+def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> tuple[int, list[str]]:
+    """Write `CONFIG` and `TASKS` of spans or question spans to `folder`, made if needed.
 
-    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder.
+    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder. Returns the number of
+    tasks, and the videos that are not here: their rate is Label Studio's default.
     """
     if content.kind not in KINDS:
         raise InputError(
@@ -80,9 +74,9 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
         hint=escape(content.kind.advice[1], {'"': "&quot;"}),
     )
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "config.xml", text)
-    write_json(folder / "tasks.json", tasks)
-    return LabelStudioTasks(folder / "config.xml", folder / "tasks.json", len(tasks), tuple(missing))
+    write_text(folder / CONFIG, text)
+    write_json(folder / TASKS, tasks)
+    return len(tasks), missing
 
 
 def _task(content: Content, page: str, item: Item, video: str, fps: float) -> dict[str, Any]:

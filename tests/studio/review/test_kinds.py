@@ -47,9 +47,9 @@ def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(rev
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        (tagged("Object Place Event Emotion"), "marks.a.target: expected up to 3"),
-        (tagged("Thing"), "marks.a.target: .*Thing.* is not among Character"),
-        (tagged(thinking="Guessing"), "marks.a.thinking: 'Guessing' is not among"),
+        (tagged("Object Place Event Emotion"), 'marks.a, field "target": 4 labels'),
+        (tagged("Thing"), "marks.a, field \"target\": no label 'Thing'; labels are Character"),
+        (tagged(thinking="Guessing"), "marks.a, field \"thinking\": no label 'Guessing'"),
     ],
 )
 def test_tags_that_no_page_gives_are_named(review, said, says):
