@@ -119,9 +119,9 @@ def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> t
         return messages, partial(_number, read=score_of, scale=f"{LOW} to {HIGH}")
     count = len(case.candidates)
     order = shuffled(case.id, count, vote)
-    listed = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
+    numbered = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
     read = partial(_number, read=lambda reply: place_of(reply, count), scale=f"1 to {count}")
-    return _messages("listwise", case.question, listed, count=count), read
+    return _messages("listwise", case.question, numbered, count=count), read
 
 
 def _number(reply: str, *, read: Read[int], scale: str) -> int:

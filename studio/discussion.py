@@ -26,7 +26,7 @@ from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, R
 from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.question_sets import Levels, comparison
+from reelbench.studio.question_sets import Levels, comparison_document
 from reelbench.studio.readability import Parser
 from reelbench.studio.video_frames import VideoFrames
 
@@ -441,8 +441,8 @@ async def run(
             entries = annotations(((each.video, each.context, each.both[place]) for each in made), dataset)
             write_json(out / file, dict(entries))
         pairs = {result.video.name: result.both for result in whole}
-        compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
-        write_json(out / "comparison.json", compared)
+        judged, told = verdicts if JUDGE in models else None, levels if BLOOM in models else None
+        write_json(out / "comparison.json", comparison_document(pairs, judged, parser, told))
         return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
 
 

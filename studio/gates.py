@@ -19,9 +19,9 @@ from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.languages import UNSPACED_SCRIPTS
 from reelbench.registry.rows import LETTERS
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
+from reelbench.studio.chain_rules import GateName, GateRules
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import GateName, GateRules
 
 BLIND, CHECKER = "blind", "checker"
 _SUPPORT = ("no", "partly", "fully")
@@ -157,8 +157,8 @@ class Gates:
             options = list(asked.options)
             random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
             right = LETTERS[options.index(asked.right)]
-            listed = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
-            material = [("question", asked.question), ("options", listed)]
+            lettered = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+            material = [("question", asked.question), ("options", lettered)]
             choice = await self._ask(chain, case, "blind.txt", material, _Letter)
             if (choice.answer or "").strip(".)( ").upper() != right and not chain.planning:
                 return None

@@ -18,8 +18,8 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.certificate_length import certificates
+from reelbench.studio.chain_rules import Cuts
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import Cuts
 from reelbench.studio.moment_sources import Source, Span
 
 Category = Literal["cause-effect", "means-to-an-end", "sequential"]

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.studio.chain_rules import SourceRules
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import Rules
 
 EXPECTED = (
     'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or QVHighlights\' JSON Lines '
@@ -112,7 +112,7 @@ def _exact(number: float | str) -> Fraction:
     return Fraction(str(number))
 
 
-def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
+def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
     """Return the events of a video to make questions from, in order of time.
 
     Raises:
@@ -143,7 +143,7 @@ def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
     return tuple(largest)
 
 
-def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
+def first_pair(events: Sequence[Event], rules: SourceRules) -> tuple[Event, Event]:
     """Return two events, in order of time, that may be a pair; DroppedError where there are none: `overlapping`."""
     pairs = combinations(sorted(events, key=lambda event: event.span), 2)
     pair = next((pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None)
@@ -152,7 +152,7 @@ def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
     return pair
 
 
-def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
+def overlap_beyond(first: Span, second: Span, rules: SourceRules) -> bool:
     """Whether two events, the first of which begins first, overlap by more than the rules let them.
 
     One that covers the other always does: such a question is not across time (supplement, C.6).
@@ -165,7 +165,7 @@ def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
     return _exact(first[1]) - _exact(second[0]) > most
 
 
-def fit_window(query: Query, rules: Rules) -> Span:
+def fit_window(query: Query, rules: SourceRules) -> Span:
     """Return the one window of a query; DroppedError: `bad_times`, `repeated` or `whole_clip`."""
     if not all(0 <= start < end for start, end in query.windows):
         raise DroppedError("bad_times")

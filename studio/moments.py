@@ -25,10 +25,10 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs as replies
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain_rules import Cuts, SourceRules
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
-from reelbench.studio.moment_rules import Cuts, Rules
 from reelbench.studio.moment_sources import (
     Captioned,
     Event,
@@ -57,7 +57,7 @@ T = TypeVar("T")
 class MomentOptions(StageOptions):
     """How to make questions; frames are shown of a query's video."""
 
-    rules: Rules = field(default_factory=Rules)
+    rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
     seed: int = 0
     """Of the options' order, and of the draw between two questions that score the same."""

@@ -47,7 +47,7 @@ def specificity(text: str) -> int:
     return len(names | set(_NUMBER.findall(text)))
 
 
-def comparison(
+def comparison_document(
     pairs: Pairs,
     verdicts: Mapping[str, tuple[float, float]] | None,
     parser: readability.Parser | None = None,
@@ -145,7 +145,7 @@ def read_run(folder: Path) -> MadeRun:
     return MadeRun(folder, funnel, questions)
 
 
-def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
+def comparison_of_runs(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
     `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:

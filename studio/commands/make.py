@@ -16,8 +16,8 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, 
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
+from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.commands import option
-from reelbench.studio.moment_rules import Cuts, GateRules, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -127,10 +127,10 @@ def compare(
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
     from reelbench.registry.text_tables import interval, number
-    from reelbench.studio.question_sets import compared, read_run
+    from reelbench.studio.question_sets import comparison_of_runs, read_run
     from reelbench.studio.readability import load_parser
 
-    document = compared(read_run(a), read_run(b), load_parser() if parse_depth else None)
+    document = comparison_of_runs(read_run(a), read_run(b), load_parser() if parse_depth else None)
     if as_json:
         console.write_json(document)
         return
@@ -224,7 +224,7 @@ def discussion(
 @app.command()
 @takes_llm
 @takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
-@takes("rules", options_of(Rules, families.SOURCES, Kind.LIMIT))
+@takes("rules", options_of(SourceRules, families.SOURCES, Kind.LIMIT))
 @takes("gates", options_of(GateRules, families.GATES))
 @takes("making", ChainOptions)
 @reports_status
@@ -235,7 +235,7 @@ def moments(
     no_options: Annotated[bool, _make("--no-options")] = False,
     mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
-    rules: Rules,
+    rules: SourceRules,
     cuts: Cuts,
     gates: GateRules,
     llm: "dict[str, AskOptions]",
