@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
 
 from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
@@ -178,8 +178,7 @@ class Extras:
     """Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(BaseModel):
     """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
 
     `values` has the single texts' values by side, None where a text has none.
@@ -187,20 +186,16 @@ class Measure:
 
     question: float | None
     answer: float | None
-    values: Mapping[str, Sequence[float | None]]
+    values: Mapping[str, Sequence[float | None]] = Field(exclude=True)
 
+    @computed_field
     @property
     def average(self) -> float | None:
         """Mean of questions' and answers' means; None where one of them is missing."""
         return None if self.question is None or self.answer is None else (self.question + self.answer) / 2
 
-    def document(self) -> dict[str, float | None]:
-        """Return `question`, `answer` and `average`."""
-        return {"question": self.question, "answer": self.answer, "average": self.average}
 
-
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(BaseModel):
     """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
 
     Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
@@ -213,14 +208,14 @@ class Label:
     accuracy: float | None = None
     ci95: tuple[float, float] | None = None
 
+    @computed_field
     @property
     def weak(self) -> bool | None:
         """Whether it is rare and answered badly; None without an accuracy."""
         return None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(BaseModel):
     """Where answers lie in their videos; means over the questions that have what is needed, intervals over videos."""
 
     n: int
@@ -238,9 +233,8 @@ class Spans:
     qa_iou_ci95: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """All that is measured of one dataset; None where it could not be."""
+class Profile(BaseModel):
+    """All that is measured of one dataset, as `--json` prints it; None where it could not be."""
 
     name: str
     rows: int
@@ -251,7 +245,7 @@ class Profile:
     bloom: Measure | None
     higher_order: Measure | None
     words: Measure | None
-    vocabulary: Counter[str]
+    vocabulary: Counter[str] = Field(exclude=True)
     labels: dict[str, dict[str, Label]]
     accuracy_link: dict[str, float]
     spans: Spans | None
@@ -259,49 +253,15 @@ class Profile:
     made_with: dict[str, str]
     published: tuple[Mapping[str, Any], ...] = ()
 
-    def document(self) -> dict[str, Any]:
-        """Return the document of `--json`."""
-        measured = {
-            name: measure.document() if (measure := getattr(self, name)) is not None else None
-            for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
-        }
-        counted, steps = None, self.reasoning_steps
-        if self.words is not None:
-            counted = {
-                **self.words.document(),
-                "total": self.vocabulary.total(),
-                "vocabulary": len(self.vocabulary),
-                "top": dict(self.vocabulary.most_common(_TOP)),
-            }
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "videos": self.videos,
-            "languages": self.languages,
-            **measured,
-            "words": counted,
-            "labels": {
-                facet: {
-                    name: {field: getattr(label, field) for field in ("n", "share", "accuracy", "ci95", "weak")}
-                    for name, label in labels.items()
-                }
-                for facet, labels in self.labels.items()
-            },
-            "accuracy_link": self.accuracy_link,
-            "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
-            "reasoning_steps": {
-                "n": steps.total(),
-                "mean": statistics.fmean(steps.elements()),
-                "counts": dict(sorted(steps.items())),
-            }
-            if steps
-            else None,
-            "made_with": self.made_with,
-            "published": [
-                {**row, **{name: published("profiles")[name] for name in ("cite", "of", "made_with")}}
-                for row in self.published
-            ],
-        }
+    @field_serializer("words")
+    def _with_vocabulary(self, words: Measure | None) -> dict[str, Any] | None:
+        counted, top = self.vocabulary, dict(self.vocabulary.most_common(_TOP))
+        return words and {**words.model_dump(), "total": counted.total(), "vocabulary": len(counted), "top": top}
+
+    @field_serializer("reasoning_steps")
+    def _with_mean(self, steps: Counter[int]) -> dict[str, Any] | None:
+        counts = dict(sorted(steps.items()))
+        return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": counts} if steps else None
 
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:
@@ -336,7 +296,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         made_with["flesch_kincaid"] = text_profile.SYLLABLES
     if record is not None:
         made_with["bloom"] = record
-    spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
+    spaced, papers = [e for e in entries if language_of(e.language) not in UNSPACED], published("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),
@@ -368,8 +328,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
         published=tuple(
-            row
-            for row in published("profiles")["rows"]
+            {**row, **{name: papers[name] for name in ("cite", "of", "made_with")}}
+            for row in papers["rows"]
             if extras.all_published or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
         ),
     )
@@ -385,7 +345,7 @@ def _over_texts(values: Values) -> Measure | None:
     }
     if means["question"] is None and means["answer"] is None:
         return None
-    return Measure(means["question"], means["answer"], values)
+    return Measure(**means, values=values)
 
 
 def _texts(entries: Sequence[ProfileRow]) -> list[bloom.BloomText]:
@@ -489,7 +449,7 @@ def _labels(
                 values = 100 * np.array([correct[item] for item in answered], dtype=np.float64)
                 rate = mean_over_clusters(values, [videos[item] for item in answered], bounds=(0, 100))
             share = 100 * len(ids) / known[facet]
-            figures[facet][name] = Label(len(ids), share, rate and rate.value, rate and rate.ci95)
+            figures[facet][name] = Label(n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95)
     return figures
 
 

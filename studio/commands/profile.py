@@ -88,7 +88,7 @@ def profile(
     if output is not None:
         write(output, profiles)
     if as_json:
-        documents = [measured.document() for measured in profiles]
+        documents = [measured.model_dump() for measured in profiles]
         console.write_json(documents[0] if len(documents) == 1 else documents)
         return
     _show(profiles, judged=extras.judge is not None)
@@ -183,7 +183,7 @@ def write(folder: Path, profiles: "Sequence[Profile]") -> None:
     from reelbench.registry.files import write_json, write_text
 
     folder.mkdir(parents=True, exist_ok=True)
-    documents = [profile.document() for profile in profiles]
+    documents = [profile.model_dump() for profile in profiles]
     document = documents[0] if len(documents) == 1 else documents
     write_json(folder / "profile.json", document)
     write_text(folder / "profile.md", table(profiles))
@@ -202,7 +202,7 @@ def table(profiles: "Sequence[Profile]") -> str:
         cells = [profile.name, str(profile.rows)]
         for name in _COLUMNS:
             measure: Measure | None = getattr(profile, name)
-            values = [None] * 3 if measure is None else list(measure.document().values())
+            values = [None] * 3 if measure is None else list(measure.model_dump().values())
             cells += map(number, values)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -6,11 +6,12 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, Field
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
@@ -60,7 +61,7 @@ class AnswerSpans(ReviewKind):
         InputError where nothing is marked.
         """
         marks = reviews.marks()
-        by_name = {}
+        items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
             answers = list(by_reviewer.values())
             decision = reviews.decisions.get(name)
@@ -75,8 +76,9 @@ class AnswerSpans(ReviewKind):
                 span, counts = span_of(decision), span_of(decision) is not None
             else:
                 span, counts = _median(spans), bad < len(spans)
-            by_name[name] = ItemSpans(span, len(spans), bad, mean_iou, unfinished, counts)
-        items = by_name
+            items[name] = ItemSpans(
+                span=span, n=len(spans), rejected=bad, pairwise_iou=mean_iou, unfinished=unfinished, kept=counts
+            )
         if not any(item.n or item.rejected for item in items.values()):
             raise InputError("no span is marked in these files yet")
         overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
@@ -90,15 +92,7 @@ class AnswerSpans(ReviewKind):
             if (said := [f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")])
         }
         figures: dict[str, Any] = {
-            "items": {
-                name: {
-                    "span": None if item.span is None else list(item.span),
-                    "n": item.n,
-                    "rejected": item.rejected,
-                    "pairwise_iou": item.pairwise_iou,
-                }
-                for name, item in items.items()
-            },
+            "items": {name: item.model_dump(mode="json") for name, item in items.items()},
             "mean_pairwise_iou": overlap,
             "rejected_share": share,
             "reasons": reasons,
@@ -204,8 +198,7 @@ def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
     return any(iou(a, b) < APART for a, b in combinations(spans, 2))
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSpans:
+class ItemSpans(BaseModel):
     """What people gave for one item."""
 
     span: tuple[float, float] | None
@@ -216,9 +209,9 @@ class ItemSpans:
     """People who called it bad."""
     pairwise_iou: float | None
     """Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans."""
-    unfinished: int
+    unfinished: int = Field(exclude=True)
     """People who began a span and left one end open."""
-    kept: bool
+    kept: bool = Field(exclude=True)
     """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
 
 
