@@ -11,10 +11,10 @@ The chain can be stopped after any stage (`--until`), in a file that people can 
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -28,7 +28,16 @@ from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, R
 from reelbench.studio.chain_rules import Cuts, SourceRules
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
+from reelbench.studio.moment_pairs import (
+    Draft,
+    MomentSource,
+    Pair,
+    PairsLine,
+    across_time,
+    cost_per_1000,
+    mini_test,
+    to_row,
+)
 from reelbench.studio.moment_sources import (
     Captioned,
     Event,
@@ -158,7 +167,7 @@ class Moments:
 
     async def _find(self, work: _Work) -> None:
         """Find a source's pairs; DroppedError where the rules drop it."""
-        source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
+        source = work.source
         if isinstance(source, Query):
             with work.chain.funnel.stage("filters"):
                 window = fit_window(source, self.options.rules)
@@ -168,21 +177,17 @@ class Moments:
             except DroppedError as error:
                 work.chain.funnel.count("pairs", 2, {error.reason: 2})
                 return
-            finders += [self._beside(work, source, window, seen, side) for side in _SIDES]
+            finders = [partial(self._beside, work, source, window, seen, side) for side in _SIDES]
         else:
             with work.chain.funnel.stage("filters"):
                 events = fit_events(source, self.options.rules)
                 captions = _Captions(
                     events, first_pair(events, self.options.rules), max(source.duration, *(e.end for e in events))
                 )
-            finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
-        try:
-            for finder in finders:
-                with suppress(DroppedError):
-                    work.pairs.append(await finder)
-        finally:
-            for finder in finders:  # of those that were not begun, where a reply is in a batch
-                finder.close()
+            finders = [partial(find, work, source, captions) for find in (self._related, self._in_order)]
+        for find in finders:
+            with suppress(DroppedError):
+                work.pairs.append(await find())
 
     async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
@@ -390,8 +395,8 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
             if work is not None
         ]
         if options.until is not None:
-            lines = (work.case.item.line(work.pairs, work.unfinished) for work in works)
-            return chain.write(thresholds, settings, until=options.until, lines=lines)
+            kept = (PairsLine(source=w.source.id, pairs=w.pairs, unfinished=w.unfinished) for w in works)
+            return chain.write(thresholds, settings, until=options.until, lines=(line.model_dump() for line in kept))
         gated = {question.id for work in works for question in moments.finished(work)}
         if moments.gates is not None:
             gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])

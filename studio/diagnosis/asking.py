@@ -6,8 +6,7 @@ over the whole graph, text against text.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
@@ -76,12 +75,9 @@ class RoleModels:
     note: Callable[[str], None] = field(default=lambda _: None)
     prompts: PromptFiles = field(default_factory=prompts_of)
 
-    @asynccontextmanager
-    async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
-        """Open an asker for each role, in the running event loop."""
-        askers = {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
-        async with AsyncExitStack() as stack:
-            yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
+    def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
+        """Return an asker for each role; nothing is sent yet."""
+        return {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
 
 
 def spent(askers: Mapping[str, Asker]) -> Spent:
@@ -123,17 +119,12 @@ def make(
     Raises:
         ReelbenchError: Some replies can't be had now; those that came are kept.
     """
-
-    async def graphs() -> tuple[list[Graph | str], Spent]:
-        async with asked.asked([GRAPH]) as askers:
-            asker = askers[GRAPH]
-            made = await Runner([asker], progress).results(questions, lambda q: graph_of(q, asker, asked.prompts))
-            return made, spent(askers)
-
-    found, used = loop.run(graphs())
+    askers = asked.askers([GRAPH])
+    runner = Runner(askers.values(), progress)
+    found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
     lacking = {q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)}
     check_answered(lacking.values(), "graphs")
-    return [graph for graph in found if isinstance(graph, Graph)], lacking, used
+    return [graph for graph in found if isinstance(graph, Graph)], lacking, spent(askers)
 
 
 async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFiles) -> Graph | str:
