@@ -23,32 +23,13 @@ import yaml
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
-from reelbench.studio import moment_pairs as replies
+from reelbench.studio import moment_pairs, moment_sources
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.chain_rules import Cuts, SourceRules
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.moment_pairs import (
-    Draft,
-    MomentSource,
-    Pair,
-    PairsLine,
-    across_time,
-    cost_per_1000,
-    mini_test,
-    to_row,
-)
-from reelbench.studio.moment_sources import (
-    Captioned,
-    Event,
-    Query,
-    Source,
-    Span,
-    first_pair,
-    fit_events,
-    fit_window,
-    overlap_beyond,
-)
+from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, PairsLine
+from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span
 from reelbench.studio.video_frames import VideoFrames
 
 ROLES = {
@@ -170,19 +151,23 @@ class Moments:
         source = work.source
         if isinstance(source, Query):
             with work.chain.funnel.stage("filters"):
-                window = fit_window(source, self.options.rules)
+                window = moment_sources.fit_window(source, self.options.rules)
                 shown = await work.pictures.attachments({"id": source.id, "video": source.video})
             try:
-                seen = await self._ask(work, "neighbours", {"query": source.text}, replies.read_neighbours, shown=shown)
+                seen = await self._ask(
+                    work, "neighbours", {"query": source.text}, moment_pairs.read_neighbours, shown=shown
+                )
             except DroppedError as error:
                 work.chain.funnel.count("pairs", 2, {error.reason: 2})
                 return
             finders = [partial(self._beside, work, source, window, seen, side) for side in _SIDES]
         else:
             with work.chain.funnel.stage("filters"):
-                events = fit_events(source, self.options.rules)
+                events = moment_sources.fit_events(source, self.options.rules)
                 captions = _Captions(
-                    events, first_pair(events, self.options.rules), max(source.duration, *(e.end for e in events))
+                    events,
+                    moment_sources.first_pair(events, self.options.rules),
+                    max(source.duration, *(e.end for e in events)),
                 )
             finders = [partial(find, work, source, captions) for find in (self._related, self._in_order)]
         for find in finders:
@@ -191,9 +176,9 @@ class Moments:
 
     async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
+            pair = await self._ask_pair(work, "relation", captions, moment_pairs.read_relation)
             category = pair.category(self.options.cuts)
-            if overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
+            if moment_sources.overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
                 raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
@@ -204,8 +189,8 @@ class Moments:
 
     async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
-            if overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
+            pair = await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential)
+            if moment_sources.overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
                 raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
@@ -233,7 +218,7 @@ class Moments:
         )
 
     async def _beside(
-        self, work: _Work, query: Query, window: Span, seen: replies.Neighbours, side: Literal["cause", "effect"]
+        self, work: _Work, query: Query, window: Span, seen: moment_pairs.Neighbours, side: Literal["cause", "effect"]
     ) -> Pair:
         """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
         with work.chain.funnel.stage("pairs"):
@@ -254,7 +239,7 @@ class Moments:
             spans = [span or rest for span in pair.spans]
             events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
             captions = _Captions(events, (events[0], events[1]), query.duration)
-            return pair.with_questions(await self._ask_pair(work, "sequential", captions, replies.read_sequential))
+            return pair.with_questions(await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential))
 
     async def _question(self, work: _Work) -> None:
         """Write the two questions of each pair that has none yet."""
@@ -264,7 +249,9 @@ class Moments:
             try:
                 with work.chain.funnel.stage("questions", len(pair.questions) or 2):
                     if not pair.questions:
-                        read = await self._ask(work, role, material, lambda text: read_model(text, replies.BothTypes))
+                        read = await self._ask(
+                            work, role, material, lambda text: read_model(text, moment_pairs.BothTypes)
+                        )
                         pair.with_questions(read)
             except DroppedError:
                 work.leave(pair)
@@ -282,7 +269,7 @@ class Moments:
             try:
                 with funnel.stage("verification", len(drafts)):
                     read = await self._ask(
-                        work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
+                        work, "verification", cases, lambda text: read_model(text, moment_pairs.Scores), parts=parts
                     )
             except DroppedError:
                 work.leave(pair)
@@ -309,13 +296,16 @@ class Moments:
         """Write three wrong options to each question."""
         for pair in work.pairs:
             for draft in list(pair.questions):
-                right = replies.option(draft.answer)
+                right = moment_pairs.option(draft.answer)
                 material = {"question": draft.question, "answer": draft.answer}
                 try:
                     with work.chain.funnel.stage("options"):
                         if not draft.wrong:
                             draft.wrong = await self._ask(
-                                work, "options", material, lambda text, right=right: replies.read_wrong(text, right)
+                                work,
+                                "options",
+                                material,
+                                lambda text, right=right: moment_pairs.read_wrong(text, right),
                             )
                 except DroppedError:
                     pair.questions.remove(draft)
@@ -331,8 +321,8 @@ class Moments:
                 source.video,
                 draft.question,
                 draft.answer,
-                (replies.option(draft.answer), *draft.wrong) if draft.wrong else (),
-                replies.option(draft.answer) if draft.wrong else "",
+                (moment_pairs.option(draft.answer), *draft.wrong) if draft.wrong else (),
+                moment_pairs.option(draft.answer) if draft.wrong else "",
                 known if isinstance(source, Captioned) else "\n".join([known, *pair.events]),
             )
             for pair in work.pairs
@@ -403,7 +393,7 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         if out is None:
             return chain.plan()
         made = [
-            (draft, to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
+            (draft, moment_pairs.to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
             for work in works
             for pair in work.pairs
             for draft in pair.questions
@@ -419,8 +409,10 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         rows = [row for _, row in made]
         write_json(out / "rextime.json", rows)
         if options.mini_test:
-            write_json(out / "mini_test.json", mini_test(rows, options.mini_test, options.seed, setup.on_note))
+            write_json(
+                out / "mini_test.json", moment_pairs.mini_test(rows, options.mini_test, options.seed, setup.on_note)
+            )
         write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
-        measured = across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
-        cost = cost_per_1000(chain.cost_usd(), 0.0, len(rows))
+        measured = moment_pairs.across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
+        cost = moment_pairs.cost_per_1000(chain.cost_usd(), 0.0, len(rows))
         return chain.write(thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost)

@@ -15,17 +15,7 @@ from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.studio.diagnosis.asking import (
-    GRAPH,
-    GRAPH_INVALID,
-    ROLES,
-    VOTES,
-    RoleModels,
-    check_answered,
-    graph_of,
-    spent,
-    tag,
-)
+from reelbench.studio.diagnosis import asking
 from reelbench.studio.diagnosis.folder import CUES, Attempt, Folder, ReasonedQuestion, keep_answers
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
@@ -55,10 +45,10 @@ class Plan:
     """All that may be asked."""
     graphs: Mapping[str, Graph]
     """Known evidence by question; where it is missing it is made, for questions that are lost."""
-    models: RoleModels
+    models: asking.RoleModels
     about: Mapping[str, Any]
     """What else the folder's `diagnosis.json` says."""
-    votes: int = VOTES
+    votes: int = asking.VOTES
     """Replies of the tagger per attempt."""
     rounds: int = ROUNDS
     right: bool = False
@@ -78,11 +68,11 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
     folder = Folder(out)
     with folder.held(plan.models.note) as lock:
         asked = plan.models.options
-        sampling = {role: sent for role in ROLES if role in asked and (sent := asked[role].sampling({}))}
+        sampling = {role: sent for role in asking.ROLES if role in asked and (sent := asked[role].sampling({}))}
         folder.begin(
             {
                 **plan.about,
-                "models": {role: asked[role].model for role in ROLES if role in asked},
+                "models": {role: asked[role].model for role in asking.ROLES if role in asked},
                 **({"sampling": sampling} if sampling else {}),
                 "prompts": plan.models.prompts.hashes(),
                 "votes": plan.votes,
@@ -111,11 +101,11 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
                     runner = Runner(tagging.askers.values(), show)
                     records = loop.run(runner.results(tagged, tagging.record))
                 if not plan.skip_failed:
-                    check_answered(tagging.lacking.values(), "questions")
+                    asking.check_answered(tagging.lacking.values(), "questions")
                 if number == 1:
                     folder.keep_questions(tagging.questions[key] for key in attempts)
                     folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
-                folder.end(number, records, spent(tagging.askers))
+                folder.end(number, records, asking.spent(tagging.askers))
             for record in records:
                 history.setdefault(record.id, []).append(record)
             folder.tell(record for rounds in history.values() for record in rounds)
@@ -162,23 +152,25 @@ class _Tagging:
         self.lacking: dict[str, str] = {}
         self._plan = plan
         self._history = history
-        self.askers = plan.models.askers(ROLES)
+        self.askers = plan.models.askers(asking.ROLES)
 
     async def record(self, attempt: Attempt) -> Round:
         key, plan, history = attempt.id, self._plan, self._history.get(attempt.id, ())
         if attempt.reason in _ENDS:
             return self._ended(key, _ENDS[str(attempt.reason)])
         if key not in self.graphs:
-            graph = await graph_of(self.questions[key], self.askers[GRAPH], plan.models.prompts)
+            graph = await asking.graph_of(self.questions[key], self.askers[asking.GRAPH], plan.models.prompts)
             if isinstance(graph, str):
-                if graph != GRAPH_INVALID:
+                if graph != asking.GRAPH_INVALID:
                     self.lacking[key] = graph
                 return self._ended(key, "graph_invalid")
             self.graphs[key] = graph
         if attempt.right is None or (attempt.right and not plan.right):
             return self._ended(key, "answer_right" if attempt.right else "unjudged")
         asked, graph, right = self.questions[key], self.graphs[key], attempt.right is True
-        tagged = await tag(asked, graph, history, attempt, self.askers, prompts=plan.models.prompts, votes=plan.votes)
+        tagged = await asking.tag(
+            asked, graph, history, attempt, self.askers, prompts=plan.models.prompts, votes=plan.votes
+        )
         if tagged.lacking is not None:
             self.lacking[key] = tagged.lacking
             return self._ended(key, "tagger_unavailable")

@@ -25,19 +25,9 @@ from reelbench.studio.diagnosis.folder import Folder, judged
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
 from reelbench.studio.evidence.tagger_agreement import CODES, Judged
 from reelbench.studio.evidence.tagger_agreement import Node as NodeKey
-from reelbench.studio.review import KindName
+from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_kind import (
-    WORDS,
-    Content,
-    Draw,
-    Marks,
-    ReviewKind,
-    Reviews,
-    ReviewSummary,
-    Sources,
-    choice_alpha,
-)
+from reelbench.studio.review.review_kind import Content, Draw, Marks, ReviewKind, Reviews, ReviewSummary, Sources
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
@@ -106,7 +96,7 @@ class EvidenceNodes(ReviewKind):
                 still_open.append(name)
         if not units:
             raise InputError("nothing is tagged in these files yet")
-        return codes, still_open, choice_alpha(units, CODES)
+        return codes, still_open, review_kind.choice_alpha(units, CODES)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
@@ -150,7 +140,8 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[parts.Item]:
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
         options = [
-            (code, f"{parts.capitalised(code)} – {meaning}") for code, meaning in WORDS[KindName.NODES]["codes"].items()
+            (code, f"{parts.capitalised(code)} – {meaning}")
+            for code, meaning in review_kind.WORDS[KindName.NODES]["codes"].items()
         ]
         asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
         item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, asks)
@@ -247,7 +238,7 @@ class EvidenceGraphs(ReviewKind):
                 changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
         if not units:
             raise InputError("nothing is checked in these files yet")
-        alpha = choice_alpha(units, STATES)
+        alpha = review_kind.choice_alpha(units, STATES)
 
         def write(path: Path) -> str:
             write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))

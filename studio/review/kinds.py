@@ -14,7 +14,7 @@ from reelbench.registry.files import read_json
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.studio.moment_pairs import WAGE
-from reelbench.studio.review import KindName, label_studio
+from reelbench.studio.review import KindName, label_studio, review_kind
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.audits import AUDITS
 from reelbench.studio.review.evidence import GRAPHS, NODES
@@ -30,9 +30,6 @@ from reelbench.studio.review.review_kind import (
     Reviews,
     ReviewSummary,
     Sources,
-    merge,
-    parse_review,
-    rows_by_video,
 )
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 from reelbench.studio.review.tags import TAGS
@@ -58,10 +55,10 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
             files += [(path, review) for review in reviews]
             ignored.update(left_out)
         else:
-            review = parse_review(document, path)
+            review = review_kind.parse_review(document, path)
             KINDS[review.ask].check(review, path)
             files.append((path, review))
-    return merge(files, dict(ignored), data, wage)
+    return review_kind.merge(files, dict(ignored), data, wage)
 
 
 def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> ReviewSummary:
@@ -90,7 +87,7 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
     given = replace(given, split=reviews.split if given.name == reviews.benchmark else None)
     if kind is RATINGS:  # what was rated low, to be kept, dropped or edited
         located = loading.locate(given.name, reviews.split, given.data)
-        by_video = rows_by_video(located.read())
+        by_video = review_kind.rows_by_video(located.read())
         if located.spec.id != reviews.benchmark:
             raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
         if not (places := low_places(located.spec, by_video, reviews)):

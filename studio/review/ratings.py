@@ -22,22 +22,13 @@ from reelbench.registry.text_tables import Table, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
 from reelbench.studio.data_files import published
-from reelbench.studio.review import KindName
+from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
-from reelbench.studio.review.review_kind import (
-    WORDS,
-    DrawnRows,
-    Marks,
-    Review,
-    ReviewKind,
-    Reviews,
-    ReviewSummary,
-    ScaleFigures,
-)
+from reelbench.studio.review.review_kind import DrawnRows, Marks, Review, ReviewKind, Reviews, ReviewSummary
 
 LOWEST, HIGHEST = 1, 5
-DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = WORDS[KindName.RATINGS]["dimensions"]
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS]["dimensions"]
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -137,7 +128,7 @@ class Ratings(ReviewKind):
 RATINGS = Ratings()
 
 
-def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tuple[str, str, str, float]]]:
+def rated(reviews: Reviews) -> tuple[dict[str, dict[str, review_kind.ScaleFigures]], list[tuple[str, str, str, float]]]:
     """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
 
     InputError where nothing is rated.
@@ -148,12 +139,12 @@ def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tu
             given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
     if not given:
         raise InputError("nothing is rated in these files yet")
-    table: dict[str, dict[str, ScaleFigures]] = {}
+    table: dict[str, dict[str, review_kind.ScaleFigures]] = {}
     low = []
     for dimension in ORDER:
         for part in DIMENSIONS:
             if units := given.get((dimension, part)):
-                table.setdefault(dimension, {})[part] = ScaleFigures.of(units.values())
+                table.setdefault(dimension, {})[part] = review_kind.ScaleFigures.of(units.values())
                 low += [
                     (part, identifier, dimension, statistics.fmean(unit))
                     for identifier, unit in units.items()
@@ -217,7 +208,7 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
 def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     ends = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
-        ends["answerability"] = WORDS[KindName.RATINGS]["searched"]
+        ends["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
     return [
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
@@ -303,7 +294,7 @@ class JudgeScores(ReviewKind):
                     given.setdefault(name, {}).setdefault(identifier, []).append(score)
         if not given:
             raise InputError("nothing is scored in these files yet")
-        criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
+        criteria = {name: review_kind.ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
         means = {  # what was decided, else the mean of people
             (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
             for name in judge.criteria
