@@ -15,11 +15,9 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from reelbench.hub_cards import counts
-from reelbench.hub_cards.counts import Labels, SplitStatistics
 from reelbench.registry.base_record import checked
 from reelbench.registry.containment import contained
 from reelbench.registry.data import loading, ownership, sources
-from reelbench.registry.data.loading import SplitData
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.errors import InputError
@@ -115,7 +113,7 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
 class Counted(NamedTuple):
     """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
-    statistics: SplitStatistics
+    statistics: counts.SplitStatistics
     source: SourceRecord
     files: tuple[str, ...]
     data: Data = "unstated"
@@ -179,7 +177,7 @@ def gather(
     repo_id: str | None = None,
     config: str = CONFIG,
     data_splits: Sequence[str] | None = None,
-    labels: Labels | None = None,
+    labels: counts.Labels | None = None,
     framework: str | None = None,
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
@@ -207,7 +205,7 @@ def gather(
     return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
-def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
+def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.
@@ -219,7 +217,7 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
             if named[0].name in {Path(n).name for n in (*sources.expected_files(declared.source), *declared.joined)}:
                 of_file = split
         return {of_file: loading.locate(spec.id, of_file, named[0])}
-    splits: dict[str, SplitData] = {}
+    splits: dict[str, loading.SplitData] = {}
     refused: list[InputError] = []
     for split in spec.splits:
         try:

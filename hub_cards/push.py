@@ -10,9 +10,7 @@ from typing import Literal, NamedTuple
 from reelbench.hub_cards import material, merge
 from reelbench.hub_cards.counts import Labels
 from reelbench.registry.data import hub, loading, sources
-from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, differs
-from reelbench.registry.data.loading import SplitData
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
@@ -23,7 +21,7 @@ _DESCRIPTION = (
     "metadata that was there are kept."
 )
 _MAIN = "main"
-Listing = Mapping[str, RemoteFile]
+Listing = Mapping[str, hub.RemoteFile]
 """Path in the repository -> what the Hub states of the file."""
 
 
@@ -89,7 +87,7 @@ def push(
     repository = Repository(repo_id, "dataset")
     with repository.errors_in_one_line():
         target = _target(repository, options)
-    rows: dict[str, SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
+    rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and sources.user_data(spec, data) is not None:
         rows = material.located(spec, data)
     elif options.with_data:
@@ -164,7 +162,7 @@ def _texts(
     options: PushOptions,
     head: Head,
     *,
-    rows: Mapping[str, SplitData],
+    rows: Mapping[str, loading.SplitData],
     data: Path | None,
     labels: Labels | None,
 ) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:

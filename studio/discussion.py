@@ -21,7 +21,6 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.bloom import SIDES
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
@@ -247,7 +246,7 @@ class Discussion:
     async def levels(self, chain: Chain, case: ChainCase[Discussed]) -> Levels:
         """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
         result = case.item
-        levels: Levels = {side: {} for side in SIDES}
+        levels: Levels = {side: {} for side in bloom.SIDES}
         self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
         for question in [question for written in result.both for question in written]:
             for side, known in levels.items():
@@ -451,7 +450,7 @@ async def _compared(
 ) -> tuple[dict[str, tuple[float, float]], Levels]:
     """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
     verdicts: dict[str, tuple[float, float]] = {}
-    levels: Levels = {side: {} for side in SIDES}
+    levels: Levels = {side: {} for side in bloom.SIDES}
     if JUDGE in chain.use:
         async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
             if verdict is not None:

@@ -30,7 +30,6 @@ from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.bloom import SIDES
 from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
                 text_profile.flesch_kincaid(said) if known and (said := getattr(entry, side)) else None
                 for entry, known in zip(dataset.entries, english, strict=True)
             ]
-            for side in SIDES
+            for side in bloom.SIDES
         }
     )
     depth = _over_texts(_depths(dataset, extras))
@@ -314,11 +313,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         words=_over_texts(
             {
                 side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
-                for side in SIDES
+                for side in bloom.SIDES
             }
         ),
         vocabulary=Counter(
-            word.lower() for entry in spaced for side in SIDES for word in words(getattr(entry, side) or "")
+            word.lower() for entry in spaced for side in bloom.SIDES for word in words(getattr(entry, side) or "")
         ),
         labels=counted,
         accuracy_link={
@@ -341,7 +340,7 @@ Values = dict[str, list[float | None]]
 def _over_texts(values: Values) -> Measure | None:
     means = {
         side: statistics.fmean(known) if (known := [v for v in values.get(side, ()) if v is not None]) else None
-        for side in SIDES
+        for side in bloom.SIDES
     }
     if means["question"] is None and means["answer"] is None:
         return None
@@ -349,12 +348,12 @@ def _over_texts(values: Values) -> Measure | None:
 
 
 def _texts(entries: Sequence[ProfileRow]) -> list[bloom.BloomText]:
-    return [bloom.BloomText(side, text) for side in SIDES for entry in entries if (text := getattr(entry, side))]
+    return [bloom.BloomText(side, text) for side in bloom.SIDES for entry in entries if (text := getattr(entry, side))]
 
 
 def _by_side(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Values:
     pairs = list(zip(texts, values, strict=True))
-    return {side: [value for text, value in pairs if text.side == side] for side in SIDES}
+    return {side: [value for text, value in pairs if text.side == side] for side in bloom.SIDES}
 
 
 def _depths(dataset: Dataset, extras: Extras) -> Values:

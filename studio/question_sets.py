@@ -23,7 +23,6 @@ from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.bloom import SIDES, Side
 from reelbench.studio.discussion_files import WrittenQuestion
 from reelbench.studio.funnel import FunnelRecord
-from reelbench.studio.readability import Parser
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
 """Video -> the single pass's questions, and the discussion's."""
@@ -145,7 +144,7 @@ def read_run(folder: Path) -> MadeRun:
     return MadeRun(folder, funnel, questions)
 
 
-def comparison_of_runs(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
+def comparison_of_runs(a: MadeRun, b: MadeRun, parser: readability.Parser | None = None) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
     `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
