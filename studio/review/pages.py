@@ -48,11 +48,6 @@ class WrittenPages:
     questions: int
     missing: tuple[str, ...]
 
-    @property
-    def path(self) -> Path:
-        """The first page."""
-        return self.paths[0]
-
 
 def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
     """Return each rater's places: every video goes to `overlap` raters, who get about the same number of items.

@@ -60,7 +60,7 @@ def test_tags_that_no_page_gives_are_named(review, said, says):
 def test_people_and_models_tag_by_one_manual(make, data_of):
 
     manual = our_manual().text
-    asks = data_of(make("dramaqa_cogme_mini", kind="tags").path)["places"][0]["items"][0]["asks"]
+    asks = data_of(make("dramaqa_cogme_mini", kind="tags").paths[0])["places"][0]["items"][0]["asks"]
     shown = {label: meaning for ask in asks for label, meaning in ask.get("labels", ())}
     shown |= dict(option["text"].split(" – ", 1) for ask in asks for option in ask.get("options", ()))
     assert len(shown) == 8 + 8 + 3  # CogME, Tables 1 to 3
