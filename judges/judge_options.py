@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
@@ -79,8 +80,12 @@ class JudgeOptions(AskOptions):
         a file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
-        judges = []
-        for part in text.split(","):
+        judges, parts = [], text.split(",")
+        if any("?" in part and "@http" not in after for part, after in pairwise(parts)):
+            raise InputError(
+                "--judge: behind an address with a query name the next judge as MODEL@URL; a comma in a query is %2C"
+            )
+        for part in parts:
             whose = served("--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
             model = whose["model"]
             cost = model_prices(prices, model, batch=shared.get("batch", False)) if prices and model else {}

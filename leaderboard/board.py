@@ -1,6 +1,6 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -367,7 +367,8 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
     """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
-    yielded. A run without which nine tenths of the videos are left, and with which fewer are, isn't among them.
+    yielded. A run without which nine tenths of the videos are left (`_asked_of_all`), and with which fewer are, isn't
+    among them.
 
     Args:
         rows: A benchmark's rows.
@@ -382,14 +383,16 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
             tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
     for all_members in tables.values():
         # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
-        least = 0 if chosen else _SHARE * max(len(had) for *_, had in all_members)
-        members, common = list[tuple[RankingGroup, StoredResult, frozenset[str]]](), frozenset[str]()
+        counted, least = (
+            (None, 0.0) if chosen else _asked_of_all([(one.check.account, had) for _, one, had in all_members])
+        )
+        members, common = list[tuple[RankingGroup, StoredResult, frozenset[str]]](), counted
         for one in all_members:
-            left = common & one[2] if members else one[2]
+            left = one[2] if common is None else common & one[2]
             if len(left) >= least:
                 members, common = [*members, one], left
         # Rows of one group lack the very same items.
-        if not common or len(members) == 1 or (not chosen and len({group for group, *_ in members}) == 1):
+        if not common or not members[1:] or (not chosen and len({group for group, *_ in members}) == 1):
             continue
         digest = sha256_of_names(common)[:8]
         part = f"the {number_of(len(common), 'video')} that all {len(members)} runs had @{digest}"
@@ -399,4 +402,23 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
 
 
 _SHARE = 0.9
-"""Share of the videos of the run that had most on which all are compared, at least."""
+"""Share of the videos of the run that decides on which all are compared, at least."""
+
+
+def _asked_of_all(runs: Sequence[tuple[str | None, frozenset[str]]]) -> tuple[frozenset[str], float]:
+    """Return which videos count, and how many of them all runs must have together; of (account, videos) as taken.
+
+    A video counts if more than half of the accounts had it, or half of them with the first: what one account says it
+    had, nobody else has to have. The first account with half of these decides, by the run that had most: who hands in
+    more later ends no table.
+    """
+    of: dict[str, set[str]] = {"": set()}  # the maintainers come first
+    for account, had in runs:
+        of.setdefault((account or "").casefold(), set()).update(had)
+    of = {account: had for account, had in of.items() if had}
+    first = next(iter(of.values()), set[str]())
+    holders = Counter(chain.from_iterable(of.values()))
+    counted = frozenset(video for video, number in holders.items() if 2 * number + (video in first) > len(of))
+    decides = next((account for account, had in of.items() if 2 * len(had & counted) >= len(counted)), None)
+    largest = max((len(had & counted) for account, had in runs if (account or "").casefold() == decides), default=0)
+    return counted, _SHARE * largest

@@ -35,8 +35,8 @@ class Check(Record):
     """
 
     ids: Ids
-    subset: str | None
-    partial: str | None
+    subset: Name | None
+    partial: Name | None
     stated: tuple[Stated, ...] | None = None
     rejudged: Rejudged | None = None
     result_sha256: str

@@ -92,9 +92,14 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     for sample in result_files.read_samples(folder):
         samples.append(sample)
         for facet, of_item in sample.facets.items():
+            if labels[facet].issuperset(of_item):
+                continue
             labels[facet].update(of_item)
             bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
-        bounds.hold(f"{path}: facets", len(labels), bounds.LABELS)
+            bounds.hold(f"{path}: labels of all facets", sum(map(len, labels.values())), bounds.ALL_LABELS)
+            characters = sum(len(label) for of in labels.values() for label in of)
+            bounds.hold(f"{path}: characters of all labels", characters, bounds.LABEL_TEXTS)
+        bounds.hold(f"{path}: facets", len(labels), bounds.PARTS)
     rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))

@@ -168,15 +168,9 @@ def add(
         owners = trust.owners(store, {result.model.id for _, result in given if result is not None})
         for folder, result in given:
             owner = owners.get(result.model.id) if result is not None else None
-            if (
-                result is None
-                or owner is None
-                or owner.is_of(filing.account)
-                or _same_bytes(folder, result, store) is not None
-            ):
-                continue
-            why = f"{folder}: {result.model.id} was {owner}; who else files it needs their word, or --as-maintainer"
-            of_others[folder] = Added(folder, "refused", why=why, result=result)
+            why = owner and result and owner.refusal(result.model.id, filing.account)
+            if why and result and same_bytes(folder, result, store) is None:
+                of_others[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
     not_filed = {
         folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
         for answers, folders in unjudged.items()
@@ -294,7 +288,7 @@ def _add_one(
     given: _Given, store: Path, known: KnownRows, *, rejudge: Rejudge | None, about: About | None, filing: Filing
 ) -> Added:
     if rejudge is None and about is None and given.result is not None:
-        place = _same_bytes(given.folder, given.result, store)
+        place = same_bytes(given.folder, given.result, store)
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
@@ -331,7 +325,7 @@ def _refuse_links(path: Path, store: Path) -> None:
             raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
-def _same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
+def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
     """Return the folder in which these very bytes lie in the store, verified; None without one."""
     place = place_of(result, store)
     if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():

@@ -198,9 +198,9 @@ class _Tables:
             if wrong := trust.misstated(said, there, newest, self._account):
                 return wrong
         owner = self._owners.get(result.model.id)
-        if self._account is None or owner is None or owner.is_of(self._account):
+        if owner is None or store.same_bytes(added.source, result, self._path) is not None:
             return None
-        return f"{result.model.id} was {owner}; who else files it needs their word (add --as-maintainer)"
+        return owner.refusal(result.model.id, self._account)
 
     def leave_out_unreadable(self) -> bool:
         """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""

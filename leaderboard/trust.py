@@ -85,12 +85,12 @@ class Owner(NamedTuple):
     taken: datetime
     account: str | None
 
-    def is_of(self, account: str | None) -> bool:
-        """Whether that account may file more of it."""
-        return same_account(self.account, account)
-
-    def __str__(self) -> str:
-        return f"filed first by {self.account or 'the maintainers of this board'}, {self.taken:%Y-%m-%d}"
+    def refusal(self, model: str, account: str | None) -> str | None:
+        """Return why that account may file none of it, or None."""
+        if same_account(self.account, account):
+            return None
+        first = f"{self.account or 'the maintainers of this board'}, {self.taken:%Y-%m-%d}"
+        return f"{model} was filed first by {first}; who else files it needs their word, or --as-maintainer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
-from reelbench.llm.client import ChatClient, one_line, reply_of
+from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_of
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 from reelbench.registry.attachment import Attachment
@@ -56,7 +58,7 @@ class GeminiClient(ChatClient):
             "base_url": f"{server.scheme}://{server.netloc}",
             "api_version": server.path.split("/")[1],
             "retry_options": {"attempts": 1},  # who asks counts them, and pays
-            "async_client_args": {"allow_redirects": False},  # questions and key go to nobody else
+            "async_client_args": {"allow_redirects": False, "middlewares": [_cut_off]},  # they go to nobody else
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
         turns = [_turn(message, sampling) for message in messages]
@@ -70,6 +72,17 @@ class GeminiClient(ChatClient):
             raise self._broken(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
         return reply_of(_as_completion(said), options, time.monotonic() - began)
+
+
+async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it
+    """Read a response while it is short: a middleware of aiohttp's, which would take any length."""
+    response, body = await handler(request), bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise ValueError(f"more than {MAX_BYTES / 1e6:g} MB; cut off")
+    response.content = SimpleNamespace(read=partial(asyncio.sleep, 0, bytes(body)))
+    return response
 
 
 def _turn(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,8 +65,9 @@ def manifests() -> list[Any]:
                 program.traceback = quiet  # type: ignore[attr-defined] - its own name
         from lmms_eval.models.registry_v2 import ModelManifest
 
-        from reelbench.tasks.lmms import process
+        from reelbench.tasks.lmms import head_start, process
 
+        head_start.begin(sys.argv[1:])
         sys.argv[1:] = process.by_name(sys.argv[1:])  # which lmms-eval reads after this
         baseline = "reelbench.methods.baseline"
         chat, simple = f"{baseline}.ChatBaseline", f"{baseline}.SimpleBaseline"

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.credentials import refuse_addresses
+from reelbench.registry.credentials import refuse_in_words
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -47,7 +47,7 @@ def parse(values: Mapping[str, Any], where: str) -> About:
     for line in _wrong_links(about):
         raise InputError(f"{where}: {line}")
     for text in map(str, fields.values()):
-        refuse_addresses(where, text)
+        refuse_in_words(where, text)
     return about
 
 

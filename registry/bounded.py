@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.workers import starting
 
 MEMORY_IS_BOUNDED = sys.platform == "linux"
 _FORKS = sys.platform != "win32"
@@ -62,7 +63,8 @@ def run_bounded(
     receiving, sending = context.Pipe(duplex=False)
     given = (sending, bounds, dict(os.environ), work, arguments)
     process = context.Process(target=_work, args=given, daemon=True)
-    process.start()
+    with starting():
+        process.start()
     sending.close()
     end = monotonic() + bounds.seconds
     try:

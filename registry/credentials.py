@@ -3,43 +3,77 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.values import is_array, is_object
+from reelbench.registry.values import is_array, is_object, texts_in
 
 # A query or a fragment ends with the word: a key may stand behind a comma in it.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://(?:[^\s\"'<>,;?#]+(?:[?#][^\s\"]*)?|[?#][^\s\"]+)", re.IGNORECASE)
 HIDDEN = "***"
 
-_KIND = (
-    r"(?:api[_-]?key|(?:access|auth|private|secret|client|session|refresh|bearer|hf|openai)?[_-]?"
-    r"(?:key(?:[_-]?id)?|token|secret)|password|passphrase|passwd|pass|pwd|auth|authorization|cookie|credentials?)"
+_BESIDE = "id|value|string|text|data|env|header|read|write|live|test|prod|new|old"
+"""Words behind a secret's name that say no more of it: `HF_TOKEN_READ`, `token_value`."""
+_WORD = (
+    r"(?:\w{0,40}?(?:token|secret|password|passphrase|passwd|passcode|credential|apikey)"
+    r"|(?:api|access|auth|private|client|session)?key(?:id)?|pass|pwd|o?auth|authorization|cookie)"
 )
-_SECRET_NAME = re.compile(rf"(?:.*[^a-z0-9])?{_KIND}", re.IGNORECASE | re.DOTALL)
+_NAMED = re.compile(rf"{_WORD}(s?)((?:_(?:{_BESIDE}|\d*))*)(_.*)?", re.DOTALL)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
-# In a text that holds an object (`{'Authorization': 'Bearer …'}`), what may stand behind a scheme of its own, and keys
-# by the form that their servers give them.
+_MADE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")  # as keys are made: letters and digits, in one word
+# In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
 _IN_TEXT = re.compile(
-    rf"""({_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+"""
-    r"|\b(?:sk-|hf_|gh[opsur]_|xox[abpr]-|AKIA|AIza|eyJ)[\w.-]{16,}",
+    rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
+    rf"|\b((?:bearer|basic)\s+)[\w.~+/=-]+|((?:^(?:token|apikey|key)|(?:^|\s)-[\w-]{{0,40}}?{_WORD})\s+)\S+",
+    re.IGNORECASE,
+)
+# Keys by the form that their servers give them.
+_KEY = re.compile(
+    r"\b(?:sk-|[prs]k_live_|hf_|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|A[KS]IA|AIza|eyJ|nvapi-|gsk_|xai-|r8_|pplx-)"
+    r"(?=[\w.-]*\d)[\w.-]{16,}",
     re.IGNORECASE,
 )
 SHORTEST = 8  # characters of a key at least: shorter ones stand in any text
 
 
+@lru_cache(maxsize=1024)
+def _named(name: str) -> bool | None:
+    """Whether a name is one of a secret; None where its value must tell: a list's (`api_keys`), or with more words."""
+    words = re.sub("[^a-z0-9]+", "_", _HUMP.sub("_", name[-200:]).lower()).strip("_").split("_")
+    for place in reversed(range(len(words))):
+        if match := _NAMED.fullmatch("_".join(words[place:])):
+            return None if match[1] or match[3] else True
+    return False
+
+
+def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
+    named, texts = _named(name), [*texts_in(value)]
+    return any(map(_MADE.fullmatch, texts)) if named is None else named and (value is None or bool(texts))
+
+
+def _is_pair(name: object, value: object) -> bool:
+    """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
+    both = isinstance(name, str) and isinstance(value, str)
+    return both and _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
+
+
 def known_secrets() -> Iterator[tuple[str, str]]:
-    """Yield the keys that the environment holds, each with its variable's name."""
+    """Yield the keys that the environment holds, each with its variable's name; a path or a number is none."""
     for name, value in os.environ.items():
-        if name.endswith(("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")) and len(value) >= SHORTEST:
+        if len(value) >= SHORTEST and is_secret(name, value) and not (value.isdecimal() or os.path.exists(value)):  # noqa: PTH110
             yield name, value
 
 
 def without(text: str, secrets: Iterable[str], mark: str = HIDDEN) -> str:
-    """Return `text` with `mark` in the place of each secret, in small or capital letters."""
-    for secret in secrets:
-        text = re.sub(re.escape(secret), mark, text, flags=re.IGNORECASE)
+    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces."""
+    bare = ""
+    for whole in secrets:
+        secret, bare = "".join(whole.split()), bare or "".join(text.split()).lower()
+        if secret.lower() in bare:
+            text = re.sub(r"\s*".join(map(re.escape, secret)), mark, text, flags=re.IGNORECASE)
     return text
 
 
@@ -53,33 +87,41 @@ def without_credentials(text: str) -> str:
     return _ADDRESS.sub(lambda match: _bare(match[0]), text)
 
 
-def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold.
 
-    Numbers, truth values and other texts stay as they are: keys of replies are made of them.
+    Numbers, truth values and other texts stay as they are: keys of replies are made of them. With `words` False a text
+    is somebody's answer, and stays, too.
     """
     if is_object(value):
+        named = [part for part in value.values() if words and isinstance(part, str) and _named(part)][:1]
         return {
-            without_secrets(name): without_secrets(part)
+            without_secrets(name): without_secrets(part, words=words)
             for name, part in value.items()
-            if not (_SECRET_NAME.fullmatch(_HUMP.sub("_", str(name))) and isinstance(part, str | list | dict))
+            if not (isinstance(part, str | list | dict) and is_secret(str(name), part))
+            and not any(_is_pair(other, part) for other in named)
         }
     if is_array(value):
-        return [without_secrets(part) for part in value]
-    if not isinstance(value, str):
+        beside = zip(["", *value], value, strict=False)
+        return [HIDDEN if words and _is_pair(*pair) else without_secrets(pair[1], words=words) for pair in beside]
+    if not (isinstance(value, str) and words):
         return value
-    return _IN_TEXT.sub(
-        lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", without_known(without_credentials(value))
-    )
+    text = _IN_TEXT.sub(lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value))
+    return _without_keys(text)
 
 
-def refuse_addresses(what: str, text: str) -> None:
-    """Raise InputError where an address in a text that goes on record has a user, or what is named or made like a key.
+def _without_keys(text: str) -> str:
+    return _KEY.sub(HIDDEN, without_known(text))
+
+
+def refuse_in_words(what: str, text: str) -> None:
+    """Raise InputError where words that go on record hold a key, or an address with a user or what is named like a key.
 
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
-    if any(_IN_TEXT.search(found) or re.search("://[^/?#]*@", found) for found in _ADDRESS.findall(text)):
-        raise InputError(f"{what}: an address with a user or a key in it would go on record; leave them out")
+    found = _ADDRESS.findall(text)
+    if _without_keys(text) != text or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
+        raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
 
 
 def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON value

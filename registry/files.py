@@ -21,7 +21,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from reelbench.registry import bounds
-from reelbench.registry.credentials import without_known
+from reelbench.registry.credentials import known_secrets, without, without_known
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -145,14 +145,20 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, document: object) -> None:
     """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
-    write_text(path, without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n")
+    write_text(path, json_text(document))
+
+
+def json_text(document: object) -> str:
+    """Return a JSON document as `write_json` writes it, rid of the keys that the environment holds."""
+    return without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object per line to `path` in one step, characters unescaped."""
+    """Write one JSON object per line to `path` in one step, characters unescaped, rid of the environment's keys."""
+    secrets = [value for _, value in known_secrets()]
     with open_aside(path) as file:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(without(json.dumps(row, ensure_ascii=False), secrets) + "\n")
 
 
 def address(path: Path, page: Path) -> str:

@@ -5,12 +5,14 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from datetime import date
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
 from reelbench.registry import bounds
 from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1  # version of both records; a change that a reader must know about raises it
@@ -25,6 +27,8 @@ Data = Literal["owners", "own", "unstated"]
 """Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
 
 
+Score = Annotated[float, Field(ge=-bounds.SCORE, le=bounds.SCORE)]
+Given = Annotated[Any, AfterValidator(partial(without_secrets, words=False))]
 Counted = Annotated[dict[Name, Count], Field(max_length=bounds.ENTRIES)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # A sha256
 
@@ -219,8 +223,8 @@ class SettingsRecord(Record):
 class MetricValue(Record):
     """A metric: its value, 95 % interval and the number of items behind it; a null value means not scored."""
 
-    value: float | None
-    ci95: tuple[float, float] | None = None
+    value: Score | None
+    ci95: tuple[Score, Score] | None = None
     n: Count
 
 
@@ -397,7 +401,7 @@ class Answer(Record):
 
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
-    prediction: Any = absent("As the model or the submission gave it; null where there is none.")
+    prediction: Given = absent("As the model or the submission gave it; null where there is none.")
     parsed: dict[str, Any] | None = absent(
         "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
         "reasoning, or null where that is the prediction as it stands.",
@@ -474,9 +478,9 @@ class Item(Answer):
 class Sample(Answer):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
+    prediction: Given = Field(description="As the model or the submission gave it; null where there is none.")
     state: State
-    scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
+    scores: dict[str, Score] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
     def item(self, question: str, reason: Reason | None, options: tuple[str, ...] = (), **others: Any) -> Item:  # noqa: ANN401

@@ -26,7 +26,8 @@ _MOST = 8  # processes, unless more are asked for
 _LONGEST = 200  # items of one part
 _OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
 _interrupted = threading.Event()
-_STARTING = threading.Lock()
+_STARTING = threading.RLock()
+_SAFE = "PYTHONSAFEPATH"
 _DIED = (
     "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one core); what was done "
     "is kept"
@@ -103,6 +104,19 @@ ALLOTTED = Workers()  # as many as pays
 ALONE = Workers(1)  # this process
 
 
+@contextmanager
+def starting() -> Generator[None]:
+    """Let processes of Python start: one caller's at a time, and none that takes modules of the working folder."""
+    with _STARTING:
+        before = os.environ.get(_SAFE)
+        os.environ[_SAFE] = "1"
+        try:
+            yield
+        finally:
+            del os.environ[_SAFE]
+            os.environ |= {} if before is None else {_SAFE: before}
+
+
 def allotted() -> int:
     """Return the number of cores that this process may use, at most 8."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -149,11 +163,12 @@ def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: 
 
     files, context = discovery.opened_files(), get_context("spawn")
     # Spawned, not forked: the caller may have threads, and much memory.
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
+    with starting():
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(files,))
     try:
         # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
         # that may lack the guard for it, or have no file; what a worker works on is imported by its name.
-        with _STARTING:
+        with starting():
             main = sys.modules["__main__"]
             sys.modules["__main__"] = ModuleType("__main__")
             before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
@@ -186,9 +201,14 @@ def _follow_caller(files: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_caller()
+    _open_too(files)
+
+
+def end_with_caller() -> None:
+    """Let this process end, without a word, when the one that started it does."""
     if caller := parent_process():
         threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
-    _open_too(files)
 
 
 def _over_ray(

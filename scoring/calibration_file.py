@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from reelbench.registry.base_record import Record, checked
+from reelbench.registry.base_record import Name, Record, checked
 from reelbench.registry.files import read_json, write_text
-from reelbench.registry.records import Sample
+from reelbench.registry.records import Sample, Score
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.judge_agreement import Ratings
 from reelbench.stats.calibration import Calibration, Usefulness, calibrate
@@ -23,18 +23,18 @@ _TOLERANCE = 1e-9
 class Corrected(Record):
     """One criterion: people's scores, and the prediction-powered mean on the judge's own scale."""
 
-    value: float | None
-    ci95: tuple[float, float] | None
+    value: Score | None
+    ci95: tuple[Score, Score] | None
     weight: float = Field(description="How much of the judge goes into it, 0 to 1.")
     items: int = Field(description="Answers that the judge scored.")
     verdict: Usefulness
-    labels: dict[str, float] = Field(description="Item -> people's score.")
+    labels: dict[str, Score] = Field(description="Item -> people's score.")
 
 
 class CalibrationRecord(Record):
     """The whole file."""
 
-    people: str = Field(description="Name of the file with people's scores.")
+    people: Name = Field(description="Name of the file with people's scores.")
     criteria: dict[str, Corrected]
 
 

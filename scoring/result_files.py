@@ -40,6 +40,7 @@ SAMPLES_FILE = "samples.jsonl"
 _WAITING = f".{SAMPLES_FILE}.{{}}.tmp"
 QUESTIONS_FILE = "questions.jsonl"
 
+_GROWING = {"metrics", "breakdowns", "media"}  # parts of a `result.json` that do so with its labels and videos
 _SHA256 = re.compile("[0-9a-f]{64}")
 _ENDED_S = 3600
 """Seconds after which what waits for its place was left by a process that was ended."""
@@ -266,7 +267,12 @@ def read(folder: Path) -> records.Result:
     `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
     """
     path = _of_own(folder / RESULT_FILE, bounds.RESULT_BYTES)
-    result = checked(records.Result, files.read_json(path), str(path), mark=": ")
+    document = files.read_json(path)
+    for name, part in document.items() if is_object(document) else ():
+        if name not in _GROWING:
+            said = {of: what for of, what in part.items() if of != "declaration"} if is_object(part) else part
+            bounds.hold(f"{path}: characters of {name[:80]}", bounds.extent(said), bounds.PART)
+    result = checked(records.Result, document, str(path), mark=": ")
     if result.benchmark.declaration is not None:
         try:
             discovery.spec_of(result.benchmark)
@@ -331,7 +337,7 @@ def copy(source: Path, folder: Path) -> None:
 
 def as_text(result: records.Result) -> str:
     """Return `result.json` as it is written."""
-    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+    return files.json_text(result.model_dump(mode="json"))
 
 
 def read_questions(folder: Path) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import checked
-from reelbench.registry.credentials import without_secrets
+from reelbench.registry.credentials import refuse_in_words, without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
@@ -86,6 +86,9 @@ class Options:
     place: Path | None = None
     """The folder that was named for the result; what is there isn't replaced by something else, or by less."""
 
+    def __post_init__(self) -> None:
+        refuse_in_words("--label", self.label or "")
+
     def labelled(self, settings: SettingsRecord) -> SettingsRecord:
         """Return settings with the user's label, if any."""
         return settings.model_copy(update={"label": self.label}) if self.label else settings
@@ -128,6 +131,8 @@ class RunMetadata:
     def __post_init__(self) -> None:
         if self.frames is not None:
             object.__setattr__(self, "frames", str(FrameSampling.parse(str(self.frames))))
+        for name, text in (("--label", self.label), ("--url", self.url)):
+            refuse_in_words(name, text or "")
 
 
 _UNREAD_SHOWN = 3

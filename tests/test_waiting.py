@@ -18,9 +18,10 @@ TOLD = """
 import logging, os
 logger, handler = logging.getLogger("reelbench.registry.frames.store"), logging.FileHandler(os.environ["TOLD"])
 logger.addHandler(handler)
+handler.setFormatter(logging.Formatter("%(message)s by %(process)d"))
 logger.setLevel(logging.INFO)
 """
-"""Python's `sitecustomize`: a line in a file for each video that is decoded."""
+"""Python's `sitecustomize`: a line in a file for each video that is decoded, and the process that did it."""
 
 
 @pytest.fixture
@@ -177,8 +178,11 @@ def test_lmms_evals_runs_log_the_same_samples_on_one_core_and_on_all_killed_and_
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(films))
 
     def run(name, **options):
-        process, told = lmms_eval(films, tmp_path / name, cached, home=tmp_path / f"home-{name}", **options)
+        anew = not (home := tmp_path / f"home-{name}").exists()
+        process, told = lmms_eval(films, tmp_path / name, cached, home=home, **options)
         assert process.wait() == 0
+        if anew:  # the first film is ready when lmms-eval is
+            assert not told.read_text().partition("\n")[0].endswith(f" by {process.pid}")
         return logged(tmp_path / name), decoded(told)
 
     cached.script(always("B"))

@@ -28,6 +28,30 @@ def test_a_worker_process_takes_no_module_of_the_working_folder(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+SCRIPT = """
+import os
+from reelbench.registry.bounded import Bounds, run_bounded
+from reelbench.registry.workers import Workers
+
+if __name__ == "__main__":
+    assert [*Workers(2).map(abs, [-1, -2])] == [1, 2]
+    assert run_bounded(bool, bounds=Bounds(30))
+    assert "PYTHONSAFEPATH" not in os.environ
+    print("done")
+"""
+
+
+def test_nor_does_one_of_a_user_s_own_script(tmp_path):
+    here, script = tmp_path / "here", tmp_path / "script.py"
+    (here / "multiprocessing").mkdir(parents=True)
+    (here / "multiprocessing" / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    script.write_text(SCRIPT)
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run([sys.executable, script], cwd=here, env=environ, capture_output=True, text=True, check=False)
+    assert not (here / "ran").exists()
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
 @pytest.mark.parametrize("split", ["x/../../../escaped", "../x", "a\\b"])
 def test_a_page_lies_in_its_folder_whatever_split_a_result_states(split, tmp_path):
     result = SimpleNamespace(benchmark=SimpleNamespace(id="h", split=split))

@@ -11,6 +11,7 @@ doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from random import Random
 from typing import Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from tests.leaderboard.test_tampering import forge
 from tools.attacking import flood, programs, results
 from tools.attacking import folders as strangers
 from tools.verification import attacks
@@ -378,6 +380,11 @@ def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             metrics[:1] * (bounds.PARTS + 1),
         ),
         "links": (("model", "about"), {"links": many}),
+        "megabytes of arguments": (("model", "args"), {"a": ["x" * 1000] * 1000}),
+        "megabytes of generation": (("settings", "generation"), {"x" * 100_000: 1}),
+        "a citation": (("provenance", "citation"), "x" * 1_000_000),
+        "a source": (("benchmark", "source", "location"), "x" * 1_000_000),
+        "a metric": (("metrics",), {"accuracy": {"value": 1e300, "ci95": None, "n": 1}}),
         "depth": (("model", "args", "deep"), json.loads("[" * (bounds.DEPTH + 5) + "]" * (bounds.DEPTH + 5))),
     }
     for name, (way, value) in changes.items():
@@ -398,13 +405,20 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
         (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
         [done] = store.check(folder)
         told["beyond a bound"].count(name, "refused" if done.outcome == "refused" else done.outcome)
-    facets = {"topic": [f"label {number}" for number in range(4000)]}
-    folder = shutil.copytree(place / "honest" / "00", place / "beyond" / "labels")
-    lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
-    lines[0]["facets"] = facets
-    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    [done] = store.check(folder)
-    told["beyond a bound"].count("labels", "refused" if done.outcome == "refused" else done.outcome)
+    items: dict[str, dict[str, Any]] = {
+        "labels": {"facets": {"topic": [f"label {number}" for number in range(4000)]}},
+        "labels of many facets": {
+            "facets": {f"f{of}": [f"label {number}" for number in range(120)] for of in range(99)}
+        },
+        "long labels": {"facets": {"topic": [f"{number}{'x' * 990}" for number in range(250)]}},
+        "facets": {"facets": {f"f{number}": ["x"] for number in range(250)}},
+        "a score": {"scores": {"correct": 1e300}},
+    }
+    for name, changed in items.items():
+        folder = shutil.copytree(place / "honest" / "00", place / "beyond" / name)
+        forge(folder, lambda lines, changed=changed: lines[0].update(changed), numbers=False)
+        [done] = store.check(folder)
+        told["beyond a bound"].count(name, "refused" if re.search("at most|less than", done.why) else done.why)
 
 
 def secrets(told: dict[str, Kind]) -> None:

@@ -311,8 +311,11 @@ def check(
     from reelbench.registry.files import write_text
 
     checked = stores.check(*folders, workers=spread)
+    refused = {one.source: one.why for one in checked if one.outcome == "refused"}
     if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
+        of_store = {one.folder: f"{one.folder}: {one.why}" for one in report.submissions if one.verdict == "refused"}
+        refused = of_store | refused
         for one in report.submissions:
             if one.differs:
                 console.note(f"{one.folder}: a table of its own: {one.differs}")
@@ -321,9 +324,9 @@ def check(
         if as_json:
             console.write_json(report.as_json())
     for one in checked:
-        if one.outcome != "refused":
+        if one.source not in refused:
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
-    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked))
+    _refuse([*refused.values()], len(checked))
     if not as_json:
         console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from reelbench.cli.option_groups import option, takes
-from reelbench.registry.credentials import refuse_addresses
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,8 +81,6 @@ def metadata_options(
     """Return them; InputError where the frames are no sampling."""
     from reelbench.tasks.score import RunMetadata
 
-    for name, text in (("--label", label), ("--url", url)):
-        refuse_addresses(name, text or "")
     return RunMetadata(model=model, frames=frames, label=label, url=url)
 
 

@@ -18,7 +18,7 @@ from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES
 from reelbench.cli.guesses import near
 from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line
 from reelbench.registry import settings
-from reelbench.registry.credentials import without_credentials
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, first_line, printable
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def _tell_defaults(ctx: "_click.Context") -> None:
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "DEFAULT_MAP":
             option = options[name]
-            value = without_credentials(str(default.value))
+            value = without_secrets(str(default.value))
             console.note(f"{default.file}: {option} {value}")
             settings.FILE_DEFAULTS[option] = value
 

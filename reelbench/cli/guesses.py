@@ -18,6 +18,7 @@ from typing import Any
 from reelbench.cli import console
 from reelbench.cli.families import MOVED
 from reelbench.cli.option_groups import before_dashes, shell_line
+from reelbench.registry.credentials import is_secret
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
@@ -31,7 +32,6 @@ EXAMPLES: dict[str, str] = _TABLE["examples"]
 
 _PART = re.compile(r"(?P<option>!\S+|-\S+)(?: (?P<value>[^-!\s]\S*))?|(?P<word>\S+)")
 _PLACE = re.compile(r"\{([\w.|-]+)(?::([^{}]*))?\}")
-_SECRET = re.compile(r"--?[\w-]*(?:key|token|secret|password)").fullmatch
 _NEAR = 0.75  # two letters of four in each other's place
 
 
@@ -160,7 +160,8 @@ class _Fit:
 
 def _shown(words: Sequence[str]) -> str:
     """Return words as one line, without an option that is a key, and its value."""
-    return shell_line([word for before, word in pairwise(["", *words]) if not (_SECRET(before) or _SECRET(word))])
+    secret = [word.startswith("-") and is_secret(word.partition("=")[0]) for word in ["", *words]]
+    return shell_line([word for word, hidden in zip(words, pairwise(secret), strict=True) if not any(hidden)])
 
 
 def _takes(value: str, word: str) -> bool:

@@ -10,7 +10,7 @@ from typing import cast
 from reelbench.cli import console, guesses
 from reelbench.cli.commands import COMMANDS, FIRSTS, FLAGS, assembled
 from reelbench.cli.option_groups import before_dashes
-from reelbench.registry.credentials import known_secrets
+from reelbench.registry.credentials import known_secrets, without
 from reelbench.registry.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME
 
@@ -23,7 +23,6 @@ _SHOWN_NAME = 80
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
     gc.set_threshold(100_000, 20, 20)  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
-    os.environ["PYTHONSAFEPATH"] = "1"  # else a worker process would take modules of the working folder
     ours = before_dashes(sys.argv[1:])
     flags = [flag for flag in FLAGS if flag in ours]
     arguments = [*flags, *(word for word in ours if word not in FLAGS), *sys.argv[1 + len(ours) :]]
@@ -32,7 +31,7 @@ def main() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         for name, value in known_secrets():
-            if any(value in word for word in before_dashes(arguments)):
+            if any(without(word, [value]) != word for word in before_dashes(arguments)):
                 raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
         arguments = [*flags, *guesses.meant(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
         named = next((word for word in arguments if not word.startswith("-")), None)

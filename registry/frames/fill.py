@@ -18,7 +18,7 @@ from typing import Any
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
-from reelbench.registry.workers import Workers, cluster, imported_ray
+from reelbench.registry.workers import Workers, cluster, end_with_caller, imported_ray, starting
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
@@ -76,17 +76,22 @@ def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: boo
     return Filled(video, stored.given, stored.notes)
 
 
+def _pool(workers: int) -> ProcessPoolExecutor:
+    with starting():  # spawned, not forked: the caller may have threads
+        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_caller)
+
+
 def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Filled]:
     waiting = deque(videos)
     while waiting:
         running: dict[Future[Filled], Path] = {}
-        # Spawned, not forked: the caller may have threads.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with _pool(workers) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < workers:  # no more, so that a crash has few suspects
                         video = waiting.popleft()
-                        running[pool.submit(work, video)] = video
+                        with starting():
+                            running[pool.submit(work, video)] = video
                     for done in wait(running, return_when=FIRST_COMPLETED).done:
                         filled = done.result()
                         del running[done]
@@ -95,9 +100,11 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
                 pass
         # Each in a process of its own: if that dies too, it was this one.
         for suspect in running.values():
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            with _pool(1) as pool:
                 try:
-                    filled = pool.submit(work, suspect).result()
+                    with starting():
+                        alone = pool.submit(work, suspect)
+                    filled = alone.result()
                 except BrokenProcessPool:
                     filled = Filled(suspect, error=f"{suspect}: {_DIED}")
             yield filled

@@ -6,7 +6,9 @@ from statistics import mean
 
 import pytest
 
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
 from reelbench.scoring import panel_agreement, result_files
 from tests.servers.judge import Answer, JudgeServer
 
@@ -153,3 +155,12 @@ def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(j
         refused = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store2")
         assert refused.returncode != 0
         assert where in refused.stderr
+
+
+@pytest.mark.parametrize("text", ["m@http://h/v1?key=a,KEY1", "m@http://h/v1?a=b,KEY1,other@http://h/v1"])
+def test_what_stands_behind_a_comma_of_a_query_is_no_judge(text):
+    with pytest.raises(InputError, match="a comma in a query is %2C") as error:
+        JudgeOptions.named(text)
+    assert "KEY1" not in str(error.value)
+    two = JudgeOptions.named("m@http://h/v1?api-version=1,other@http://i/v1,third")
+    assert [judge.model for judge in two.members] == ["m", "other", "third"]

@@ -33,8 +33,8 @@ IN_RESULT = {
     "args": (("model", "args", "max_pixels"), HUGE),
     "args, nested": (("model", "args", "kwargs"), [{"a": float("nan")}]),
     "generation": (("settings", "generation", "temperature"), float("nan")),
-    "note": (("provenance", "note"), "word " * 1_000_000),
-    "links": (("model", "about", "links"), {f"n{n}": "https://a.b" for n in range(10_000)}),
+    "note": (("provenance", "note"), "word " * 4_000),
+    "links": (("model", "about", "links"), {f"n{n}": "https://a.b" for n in range(1_000)}),
 }
 IN_SAMPLE = {
     "tokens": (("tokens",), {"prompt": HUGE, "completion": 1}),

@@ -1,11 +1,12 @@
 """A received result that is only looked at: its files are its own, of a size, and each id is there once."""
 
 import dataclasses
+import json
 from types import SimpleNamespace
 
 import pytest
 
-from reelbench.leaderboard import board
+from reelbench.leaderboard import board, store
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.registry import bounds
 from tests.leaderboard.test_tampering import forge
@@ -80,6 +81,92 @@ def test_what_a_record_lists_has_an_end(way, value, rextime_run, reelbench):
     assert "at most" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("way", "value"),
+    [
+        (("model", "args"), {"a": {"b": ["x" * 1000] * 100}}),
+        (("model", "args"), {"a": [0] * 100_000}),
+        (("settings", "generation"), {"x" * 100_000: 1}),
+        (("provenance", "citation"), "x" * 100_000),
+        (("benchmark", "source", "location"), "x" * 100_000),
+    ],
+    ids=lambda part: ".".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_part_of_a_record_has_an_end(way, value, rextime_run, reelbench):
+    def change(stated):
+        for name in way[:-1]:
+            stated = stated[name]
+        stated[way[-1]] = value
+
+    run = rextime_run()
+    forge(run, result=change)
+    done = reelbench("view", run)
+    assert done.returncode == 2
+    assert f"characters of {way[0]}: 1" in done.stderr
+    assert "at most 60,000 are taken" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("facets", "why"),
+    [
+        (lambda n: {f"f{n % 12}": [f"label {n}-{m}" for m in range(60)]}, "labels of all facets: 1,0"),
+        (lambda n: {"f": [f"{n}-{m}-{'x' * 900}" for m in range(5)]}, "characters of all labels: 5"),
+        (lambda n: {f"f{n}-{m}": ["x"] for m in range(9)}, "facets: 1"),
+    ],
+    ids=["many", "long", "facets"],
+)
+def test_the_labels_of_all_facets_together_have_an_end(facets, why, rextime_run):
+    run = rextime_run()
+
+    def change(lines):
+        lines[:] = [lines[n % len(lines)] | {"id": f"q{n}", "facets": facets(n)} for n in range(24)]
+
+    forge(run, change, numbers=False)
+    [added] = store.check(run)
+    assert (added.outcome, why in added.why) == ("refused", True), added.why
+
+
+@pytest.mark.parametrize("place", ["samples", "metrics", "interval"])
+def test_a_score_that_no_metric_has_is_refused(place, rextime_run, reelbench):
+    def metrics(stated):
+        first = next(iter(stated["metrics"].values()))
+        first["value" if place == "metrics" else "ci95"] = 1e300 if place == "metrics" else [0, 1e300]
+
+    run = rextime_run()
+    forge(
+        run,
+        (lambda lines: lines[0]["scores"].update(correct=1e300)) if place == "samples" else None,
+        metrics if place != "samples" else None,
+        numbers=False,
+    )
+    done = reelbench("compare", run, run)
+    assert (done.returncode, "less than or equal to 1000000000" in done.stderr) == (2, True), done.stderr
+    assert "Warning" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["subset", "partial"])
+def test_a_check_of_a_submitter_s_is_as_short_as_any_name(name, rextime_run, tmp_path):
+    [added] = store.add(rextime_run(), tmp_path / "store")
+    check = added.place / "check.json"
+    check.write_text(json.dumps(json.loads(check.read_text()) | {name: "x" * 1001}))
+    left_out = {}
+    assert store.read(tmp_path / "store", left_out=left_out.__setitem__) == []
+    [why] = left_out.values()
+    assert "is not a check of a result (1 fields are wrong)" in why
+
+
+def test_check_refuses_what_add_refuses(rextime_run, reelbench, tmp_path):
+    run, path = rextime_run(), tmp_path / "store"
+    assert reelbench("leaderboard", "add", run, "--store", path, "--account", "owner").returncode == 0
+    assert reelbench("leaderboard", "check", run, "--store", path).returncode == 0  # the very same bytes
+    forge(run, result=lambda stated: stated["provenance"].update(note="mine"))
+    checked, added = (reelbench("leaderboard", command, run, "--store", path) for command in ("check", "add"))
+    assert (checked.returncode, added.returncode) == (2, 2), checked.stdout + added.stdout
+    for done in (checked, added):
+        assert "was filed first by owner" in done.stderr
+        assert "holds" not in done.stdout + done.stderr
+
+
 def test_a_judge_that_names_two_hundred_models_is_refused(moviecore_run, reelbench):
     run = moviecore_run()
     forge(run, result=lambda stated: stated["judge"].update(returned=MANY))
@@ -106,7 +193,10 @@ class Check(SimpleNamespace):
 
 
 def common(monkeypatch, had):
-    """Model -> videos, in the order in which a board took them -> the models of its common table, and its videos."""
+    """Model -> videos, in the order in which a board took them -> the models of its common table, and its videos.
+
+    A model is `ACCOUNT/NAME`, or the maintainers' own.
+    """
     monkeypatch.setattr(board, "ranked_samples", lambda stored: stored.had)
     monkeypatch.setattr(board, "videos_had", lambda had: had)
     monkeypatch.setattr(board, "run_entry", lambda stored: stored)
@@ -117,9 +207,10 @@ def common(monkeypatch, had):
             key=name,
             unranked=None,
             group=dataclasses.replace(group, subset=f"media of {len(videos)} {sorted(videos)}"),
-            stored=Filed(name, Check(subset=None), frozenset(videos), f"2026-01-{at:02}"),
+            stored=Filed(name, Check(subset=None, account=account or None), frozenset(videos), f"2026-01-{at:02}"),
         )
         for at, (name, videos) in enumerate(had.items(), start=1)
+        for account in [name.rpartition("/")[0]]
     ]
     found = list(board.on_common_videos(rows))
     return [one.key.partition("#")[0] for one in found], len(found[0].videos) if found else 0
@@ -130,11 +221,41 @@ VIDEOS = [f"v{number:02}" for number in range(20)]
 
 def test_whoever_files_several_rows_does_not_decide_which_videos_are_common(monkeypatch):
     honest = {"whole": VIDEOS, "most": VIDEOS[1:]}
-    three = {f"evil{number}": VIDEOS[:1] for number in range(3)}
+    three = {f"evil/{number}": VIDEOS[:1] for number in range(3)}
     assert common(monkeypatch, honest | three) == (["whole", "most"], 19)
     assert common(monkeypatch, three | honest) == (["whole", "most"], 19)
     # Five that each have nine tenths, and lack other videos: together they would leave half.
-    five = {f"evil{n}": [video for video in VIDEOS if video not in VIDEOS[2 * n + 1 : 2 * n + 3]] for n in range(5)}
+    five = {f"evil/{n}": [video for video in VIDEOS if video not in VIDEOS[2 * n + 1 : 2 * n + 3]] for n in range(5)}
     names, number = common(monkeypatch, honest | five)
     assert names[:2] == ["whole", "most"]
     assert number >= 18
+
+
+INVENTED = [f"x{number:03}" for number in range(100)]
+
+
+@pytest.mark.parametrize("most", [VIDEOS, [*VIDEOS, *INVENTED], INVENTED], ids=["all", "and invented", "invented"])
+@pytest.mark.parametrize("accounts", [("", ""), ("one/", "two/"), ("one/", "one/")], ids=["ours", "two", "one"])
+def test_a_run_on_more_videos_ends_no_table_of_those_that_others_had(accounts, most, monkeypatch):
+    a, b = (f"{account}{name}" for account, name in zip(accounts, ("a", "b"), strict=True))
+    honest = {a: VIDEOS[:15], b: VIDEOS[1:15]}
+    assert common(monkeypatch, honest) == ([a, b], 14)
+    names, number = common(monkeypatch, honest | {f"evil/{n}": most for n in range(3)})
+    assert (names[:2], number) == ([a, b], 14)
+    if "one/" not in accounts or a[:3] != b[:3]:  # where theirs was taken first, others outvote it
+        names, number = common(monkeypatch, {f"evil/{n}": most for n in range(3)} | honest)
+        assert ({a, b} <= {*names}, number) == (True, 14)
+
+
+def test_a_third_account_does_not_outvote_who_was_first(monkeypatch):
+    honest = {"one/a": VIDEOS[:15], "two/b": VIDEOS}
+    assert common(monkeypatch, honest) == (["one/a", "two/b"], 15)
+    assert common(monkeypatch, honest | {"evil/c": VIDEOS})[1] == 15
+    assert common(monkeypatch, honest | {"evil/c": VIDEOS[:1]}) == (["one/a", "two/b"], 15)
+    # Three accounts of which the first had few: the two others are compared as if it weren't there.
+    few = {"evil/c": VIDEOS[:3], "one/a": VIDEOS, "two/b": VIDEOS[1:]}
+    assert common(monkeypatch, few) == (["one/a", "two/b"], 19)
+
+
+def test_of_the_maintainers_own_runs_the_largest_decides(monkeypatch):
+    assert common(monkeypatch, {"pilot": VIDEOS[:10], "whole": VIDEOS, "most": VIDEOS[1:]}) == (["whole", "most"], 19)

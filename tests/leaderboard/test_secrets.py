@@ -18,9 +18,13 @@ NESTED = {
     "humps": '{"metadata": {"dbPassword": "SECRET"}}',
     "an id": '{"aws": {"accessKeyId": "SECRET"}}',
     "list": '{"tokens_of": {"token": ["SECRET"]}}',
+    "plural": '{"api_keys": ["SECRET"]}',
+    "a word more": '{"token_value": "SECRET"}',
+    "a scheme": '{"metadata": {"x": "Token SECRET"}}',
 }
 URLS = {"password": "http://me:SECRET@{}/v1", "user": "http://SECRET@{}/v1", "query": "http://{}/v1?k=SECRET"}
 VALUES = ("label", "organisation", "url", "model")
+SAID = ("OPENAI_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN_READ")
 KEYS = ("REELBENCH_JUDGE_API_KEY", "REELBENCH_LLM_API_KEY", "OPENAI_API_KEY", "HF_TOKEN", "WEBHOOK_SECRET")
 ADDRESSES = {
     "HF_ENDPOINT": "http://me:SECRET@127.0.0.1:9",
@@ -33,6 +37,8 @@ PLACES = [
     *((option, name) for option in ("--judge-extra", "--llm-extra") for name in NESTED),
     *((option, name) for option in ("--judge-url", "--llm-url") for name in URLS),
     *(("typed", name) for name in VALUES),
+    *(("said in capitals", name) for name in SAID),
+    *(("an about file", name) for name in SAID),
     *(("key", name) for name in KEYS),
     *(("address", name) for name in ADDRESSES),
     *(("received", name) for name in ("args", "generation", "extra")),
@@ -75,6 +81,11 @@ def commands(server, option, name, out):
     if option == "typed":
         typed = {"url": ["--link", "https://models.example.org/SECRET"], "model": ["--about", "revision=SECRET"]}
         return [*ask, "--llm-url", server.url, *typed.get(name, [f"--{name}", "SECRET"])], {"OPENAI_API_KEY": "SECRET"}
+    if option in ("said in capitals", "an about file"):
+        about = out.parent / "about.yaml"
+        about.write_text(f"organisation: {SECRET}\n")
+        said = ["--label", SECRET.upper()] if option != "an about file" else ["--about", about]
+        return [*ask, "--llm-url", server.url, *said], {name: "SECRET"}
     if option == "key":
         return [*judged, "--judge-url", server.url], {name: "SECRET"}
     own = [] if name in ("OPENAI_BASE_URL", "REELBENCH_LLM_URL") else ["--llm-url", server.url]
@@ -97,10 +108,12 @@ def test_a_planted_secret_is_nowhere_afterwards(option, name, said, tmp_path):
             said("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", env=env)
             said("view", result.parent, "--out", tmp_path / "page", env=env)
         bodies = [json.dumps(call.body) for call in server.calls]
-    found = {path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()}
-    assert found == set()
-    assert [text for text in said.streams if SECRET in text] == []
-    assert [body for body in bodies if SECRET in body] == []
+    (tmp_path / "about.yaml").unlink(missing_ok=True)  # the user's own
+    secret = SECRET.lower()
+    assert [
+        path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes().lower()
+    ] == []
+    assert [text for text in [*said.streams, *bodies] if secret in text.lower()] == []
 
 
 @pytest.mark.parametrize("name", ["args", "generation", "extra"])

@@ -171,3 +171,10 @@ def test_a_benchmark_is_asked_with_whole_videos_and_refused_with_chosen_frames_i
     assert {part["text"] for part in server.calls[0].body["contents"][0]["parts"] if "text" in part}
     with pytest.raises(InputError, match="and not a clip of chosen frames"):
         reelbench.ask("gemini-1", "rextime_mini", frames="uniform:8,as=clip", limit=2)
+
+
+@by_google
+def test_a_reply_without_an_end_is_cut_off_while_it_arrives(server, caplog):
+    server.script(lambda _: Answer(raw=b'{"candidates": [' + b" " * 6_000_000))
+    result, _ = asked(VIDEO)
+    assert (result.value, "sent no whole reply (more than 4 MB; cut off)" in caplog.text) == (None, True)

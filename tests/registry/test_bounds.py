@@ -27,3 +27,7 @@ def test_a_declaration_with_a_hundred_and_one_of_anything_is_refused_before_it_i
     many = {str(number): {} for number in range(101)} if part == "splits" else [{}] * 101
     with pytest.raises(InputError, match=f"{part} of it: 101, and at most 100 are taken"):
         declared({"id": "kitchen", part: many})
+
+
+def test_the_extent_of_a_value_counts_names_texts_and_entries():
+    assert bounds.extent({"ab": "cde", "f": [1, True, None, "g"], "": {}}) == (1 + 2 + 3) + (1 + 1 + 4 + 1) + 1

@@ -95,19 +95,21 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while len(self._buffer) >= self._wanted:  # a body of megabytes comes in many pieces
-            head, mark, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        while len(self._buffer) >= self._wanted:  # a body of megabytes comes in many pieces, and is copied once
+            head, mark, _ = bytes(self._buffer[:100_000]).partition(b"\r\n\r\n")
             if not mark:
                 return
             lines = head.decode("latin-1").split("\r\n")
             headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
-            length = int(headers.get("content-length", 0))
-            if len(rest) < length:
-                self._wanted = len(head) + len(mark) + length
+            begins = len(head) + len(mark)
+            self._wanted = begins + int(headers.get("content-length", 0))
+            if len(self._buffer) < self._wanted:
                 return
-            self._buffer, self._wanted = bytearray(rest[length:]), 0
+            body = bytes(memoryview(self._buffer)[begins : self._wanted])
+            del self._buffer[: self._wanted]
+            self._wanted = 0
             _, path, _ = lines[0].split(" ", 2)
-            self._server.handle(self, path, headers, rest[:length])
+            self._server.handle(self, path, headers, body)
 
     def send(self, status: int, headers: dict[str, str], body: bytes, *, drop: bool = False) -> None:
         if self._transport.is_closing():
