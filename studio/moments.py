@@ -164,11 +164,8 @@ class Moments:
         else:
             with work.chain.funnel.stage("filters"):
                 events = moment_sources.fit_events(source, self.options.rules)
-                captions = _Captions(
-                    events,
-                    moment_sources.first_pair(events, self.options.rules),
-                    max(source.duration, *(e.end for e in events)),
-                )
+                pair = moment_sources.first_pair(events, self.options.rules)
+                captions = _Captions(events, pair, max(source.duration, *(event.end for event in events)))
             finders = [partial(find, work, source, captions) for find in (self._related, self._in_order)]
         for find in finders:
             with suppress(DroppedError):

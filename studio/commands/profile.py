@@ -54,8 +54,6 @@ def profile(
 
     given = names or []
     files = input_files or []
-    from reelbench.studio.profile import read_benchmark, read_file
-
     if not given and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(given) != 1 and (split or data):
@@ -65,8 +63,8 @@ def profile(
     for longer in (lambda path: str(path.with_suffix("")), str):
         times = Counter(called)
         called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
-    own = [read_file(path, name) for path, name in zip(files, called, strict=True)]
-    datasets = [*(read_benchmark(name, split, data) for name in given), *own]
+    own = [profiling.read_file(path, name) for path, name in zip(files, called, strict=True)]
+    datasets = [*(profiling.read_benchmark(name, split, data) for name in given), *own]
     if len(datasets) > 1 and (tags or question_spans or result):
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
     try:
