@@ -41,11 +41,8 @@ KINDS: Mapping[KindName, ReviewKind] = {
 }
 
 
-def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> Reviews:
-    """Read files that pages saved, and exports of Label Studio; InputError names what is wrong, and where.
-
-    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of their work.
-    """
+def read(paths: Sequence[Path]) -> Reviews:
+    """Read files that pages saved, and exports of Label Studio; InputError names what is wrong, and where."""
     files: list[tuple[Path, Review]] = []
     ignored: Counter[str] = Counter()
     for path in paths:
@@ -58,12 +55,15 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
             review = review_kind.parse_review(document, path)
             KINDS[review.ask].check(review, path)
             files.append((path, review))
-    return review_kind.merge(files, dict(ignored), data, wage)
+    return review_kind.merge(files, dict(ignored))
 
 
 def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> ReviewSummary:
-    """Merge reviewers' files of one page; arguments and errors as of `read`."""
-    reviews = read(paths, data, wage)
+    """Merge reviewers' files of one page; errors as of `read`.
+
+    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of their work.
+    """
+    reviews = replace(read(paths), data=data, wage=wage)
     return KINDS[reviews.kind].summarize(reviews)
 
 

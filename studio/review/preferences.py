@@ -33,8 +33,9 @@ class Preferences(ReviewKind):
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place for each question that has two versions which differ."""
-        assert drawn.made is not None  # noqa: S101 - the draw was checked
-        known = loading.locate(drawn.spec.id, drawn.split, drawn.made / "single_pass.json").read()
+        made = drawn.given.made
+        assert made is not None  # noqa: S101 - the sources were checked
+        known = loading.locate(drawn.spec.id, drawn.split, made / "single_pass.json").read()
         first = {row["id"]: row for row in known}
         places = []
         for video, rows in drawn.by_video.items():
@@ -50,7 +51,7 @@ class Preferences(ReviewKind):
                 asks = [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
                 places.append(parts.Place(video, last["id"], [parts.row_item(last, shows, asks)]))
         if not places:
-            raise InputError(f"{drawn.made}: no question of these videos has two versions that differ")
+            raise InputError(f"{made}: no question of these videos has two versions that differ")
         return places
 
     def said(self, marks: Marks) -> str | None:

@@ -249,7 +249,7 @@ class JudgeScores(ReviewKind):
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
-        spec, answers = drawn.spec, drawn.answers
+        spec, answers = drawn.spec, drawn.given.answers
         if spec.judge is None:
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
         assert answers is not None  # noqa: S101 - the draw was checked

@@ -119,9 +119,7 @@ def parse_review(document: object, path: Path) -> Review:
     return review
 
 
-def merge(
-    files: Sequence[tuple[Path, Review]], ignored: dict[str, int], data: Path | None = None, wage: float = WAGE
-) -> Reviews:
+def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Reviews:
     """Put reviewers' files together; of two by one reviewer (and part) the one saved last counts.
 
     Raises:
@@ -165,7 +163,7 @@ def merge(
             total = (early.total or 0) + (review.total or 0)
             reviews[name] = review.model_copy(update={"total": total, **both, "ratings": ratings})
     decisions = decided.marks if decided else {}
-    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
+    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored)
 
 
 WORDS: Mapping[str, Any] = studio_data("review/kinds.yaml")
@@ -250,17 +248,13 @@ def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 @dataclass(frozen=True, slots=True)
 class DrawnRows:
-    """The rows that were drawn from a split, by video in the order of the draw, whose seed decides on further orders.
-
-    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`.
-    """
+    """The rows that were drawn from a split, by video in the order of the draw; its seed decides on further orders."""
 
     spec: BenchmarkSpec
     split: str
     by_video: Mapping[str, Sequence[Row]]
-    answers: Path | None = None
+    given: Sources
     seed: int = 0
-    made: Path | None = None
 
 
 class ReviewKind(ABC):
@@ -312,8 +306,7 @@ class ReviewKind(ABC):
             sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
             drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
             by_video = {video: by_video[video] for video in drawn}
-        seed = 0 if draw is None else draw.seed
-        places = self.places(DrawnRows(spec, located.split, by_video, given.answers, seed, given.made))
+        places = self.places(DrawnRows(spec, located.split, by_video, given, 0 if draw is None else draw.seed))
         return Content(self, spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
 
     def places(self, drawn: DrawnRows) -> list[Place]:
