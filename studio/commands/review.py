@@ -100,10 +100,8 @@ def page(
         folder = output or Path(f"label-studio-{name}")
         tasks, missing = label_studio.write(content, folder, media_url, data)
         _report_missing(missing)
-        config = folder / label_studio.CONFIG
-        console.note(
-            f"{number_of(tasks, 'task')}; make a project with {config}, and import {folder / label_studio.TASKS}"
-        )
+        told = f"make a project with {folder / label_studio.CONFIG}, and import {folder / label_studio.TASKS}"
+        console.note(f"{number_of(tasks, 'task')}; {told}")
         console.write(str(folder))
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
