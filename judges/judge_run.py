@@ -24,8 +24,8 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 _log = logging.getLogger("reelbench.judges")
 
 
-class JudgeRun:
-    """Items judged many at once; iterating gives their verdicts, in the order of the items."""
+class JudgeRun(Panel):
+    """A panel that has judged items, many at once; iterating gives their verdicts, in the order of the items."""
 
     def __init__(
         self,
@@ -39,14 +39,8 @@ class JudgeRun:
         budget: Budget | None = None,
     ) -> None:
         """Judge, on a scale that need not be a benchmark's; the other arguments are those of `judge_items`."""
-        panel = Panel(scale, prompts, options, on_note, budget)
-        self.verdicts = loop.run(Runner(panel.askers, show).results(items, panel.verdict))
-        self.record = panel.record
-        """The judge, what answered, and what it took."""
-        self.tally = panel.tally
-        """Counts, this run's calls and dollars among them."""
-        self.notes = panel.notes
-        """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
+        super().__init__(scale, prompts, options, on_note, budget)
+        self.verdicts = loop.run(Runner(self.askers, show).results(items, self.verdict))
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)
@@ -86,11 +80,9 @@ def judge_of(
     """Return a judge that asks about all items, many at once, beside a progress bar; for `budget` see `judge_items`."""
 
     def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
-        prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
         answered = [item for item in items if item.reason is None and is_judged(item)]
         with bar(f"judging {spec.id}", len(answered)) as show:
-            scale = cast("JudgeSpec", spec.judge)
-            run = JudgeRun(scale, prompts, answered, options, show=show, on_note=note, budget=budget)
+            run = judge_items(spec, answered, options, show=show, on_note=note, budget=budget)
         return {verdict.id: verdict for verdict in run}, run.record
 
     return judge

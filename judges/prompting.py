@@ -165,9 +165,6 @@ def load_scale_prompts(
     return _from_file(settings.expanded(prompts), judge, places)
 
 
-# --- our own ---------------------------------------------------------------------------------------------------------
-
-
 # --- a file that the user gives --------------------------------------------------------------------------------------
 
 _PAPER_PLACES = {

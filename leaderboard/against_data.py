@@ -1,9 +1,10 @@
 """Holding a result's items to the benchmark's own data, where that is on this machine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from reelbench.leaderboard.differences import some
+from reelbench.leaderboard.mismatches import some
 from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading, ownership
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
@@ -170,14 +171,9 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
 
 
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
-    wanted = set(ids)
-    for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{known}" for known in spec.splits)):
-        if name == split:
-            continue
-        try:
-            there = KnownRows().rows(spec, name)
-        except ReelbenchError:
-            continue
-        if there is not None and wanted & there.keys():
-            return name
+    wanted, known = set(ids), KnownRows()
+    for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{name}" for name in spec.splits)):
+        with suppress(ReelbenchError):
+            if name != split and wanted & (known.rows(spec, name) or {}).keys():
+                return name
     return None

@@ -12,7 +12,7 @@ from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.overall import ModelKey, Overall
-from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import BoardSettings
@@ -50,7 +50,7 @@ class Board:
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
         apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
-        listed: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
+        listed_only: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
         withheld: RankingGroup whose samples are not here -> what was published of it.
         kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json` has it.
     """
@@ -71,13 +71,21 @@ class Board:
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
-    listed: Mapping[RankingGroup, str] = field(default_factory=dict)
+    listed_only: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
     kept_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
         return self.apart.get(group, self.specs[group.benchmark])
+
+    def rows(self, group: RankingGroup) -> list[BoardEntry]:
+        """Return a group's rows, in their order."""
+        return [row for row in self.entries if row.group == group]
+
+    def ranked(self, group: RankingGroup) -> list[BoardEntry]:
+        """Return those of a group's rows that have a rank."""
+        return [row for row in self.rows(group) if row.key in self.ranks]
 
     def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
         """Return the share of its questions that need no watching: column -> runs, percentage and its interval."""
@@ -235,12 +243,13 @@ def ranked_board(
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
-    listed = overall.set_apart(settings, by_group)
-    main = overall.main_groups(specs, rows, ranks, listed)
+    aside = overall.set_apart(settings, by_group)
+    main = overall.main_groups(specs, rows, ranks, aside)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in sorted(
-        by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g in listed, g.mini, -len(by_group[g]), g.id)
+        by_group,
+        key=lambda g: (g not in ran, g != main.get(g.benchmark), g in aside, g.mini, -len(by_group[g]), g.id),
     ):
         groups[group.benchmark].append(group)
 
@@ -257,7 +266,7 @@ def ranked_board(
     ]
     here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
     easy = shortcuts_of_groups(here)
-    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in listed])
+    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in aside])
     kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
@@ -276,7 +285,7 @@ def ranked_board(
         other_judges=by_other_judges(bridges) | {row.key: row.other_judges for row in kept if row.other_judges},
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
         apart=apart,
-        listed=listed,
+        listed_only=aside,
         withheld={group: tables[group.id.casefold()] for group in by_group if group.id.casefold() in tables},
     )
 
@@ -383,10 +392,9 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
             tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
     for all_members in tables.values():
         # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
-        counted, least = (
-            (None, 0.0) if chosen else _asked_of_all([(one.check.account, had) for _, one, had in all_members])
-        )
-        members, common = list[tuple[RankingGroup, StoredResult, frozenset[str]]](), counted
+        runs = [(one.check.account, had) for _, one, had in all_members]
+        common, least = (None, 0.0) if chosen else _asked_of_all(runs)
+        members = list[tuple[RankingGroup, StoredResult, frozenset[str]]]()
         for one in all_members:
             left = one[2] if common is None else common & one[2]
             if len(left) >= least:

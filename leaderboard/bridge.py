@@ -7,8 +7,8 @@ bootstrap over videos, p adjusted by Holm for all pairs under both judges, at mo
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
 
 from reelbench.judges.identity import judge_as_answered
@@ -17,11 +17,13 @@ from reelbench.leaderboard.identity import answers_key
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import intervals, power
+from reelbench.stats import intervals, multiple_comparisons
 from reelbench.stats.agreement import cohen_kappa
+from reelbench.stats.power import ALPHA
 from reelbench.stats.rank_correlation import kendall_tau
 
 MOST_COMPARED = 100
@@ -34,7 +36,8 @@ class BridgedResult:
 
     `values` are the primary metric of either over all that it scored; `shift`, new less old, and `ranks` are over the
     answers that both scored. Of the `ratings` (answer and criterion) that both gave, `exact` is the share of equal
-    ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen 1968), None where it is undefined.
+    ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen 1968), None where it is undefined. `samples` are those
+    answers by id, as the old judge and as the new one scored them.
     """
 
     old: StoredResult
@@ -44,7 +47,8 @@ class BridgedResult:
     ratings: int
     exact: float
     kappa: float | None
-    ranks: tuple[int, int]
+    samples: tuple[dict[str, Sample], dict[str, Sample]] = field(repr=False)
+    ranks: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,84 +103,57 @@ def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
 
     Pairs of which the judges have no answer in common are left out.
     """
-    by_groups: dict[tuple[RankingGroup, RankingGroup], list[_Pair]] = defaultdict(list)
+    by_groups: dict[tuple[RankingGroup, RankingGroup], list[BridgedResult]] = defaultdict(list)
     for old, new in pairs:
-        with suppress(InputError):  # nothing that both scored
-            by_groups[run_entry(old).group, run_entry(new).group].append(_Pair(old, new))
+        if (bridged := _bridged(old, new)) is not None:
+            by_groups[run_entry(old).group, run_entry(new).group].append(bridged)
     return [_bridge(*groups, members) for groups, members in by_groups.items()]
 
 
-class _Pair:
-    """Two results' samples of the answers that both scored."""
-
-    def __init__(self, old: StoredResult, new: StoredResult) -> None:
-        """Raises InputError where there are none."""
-        self._spec = spec = new.spec
-        self.old, self.new = old, new
-        sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]
+def _bridged(old: StoredResult, new: StoredResult) -> BridgedResult | None:
+    """Return two results on the answers that both scored, without ranks; None where there are none."""
+    spec, criteria = new.spec, new.spec.judge.criteria if new.spec.judge else ()
+    sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]
+    try:
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
-        shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
-        values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
-        if shift is None or values[0] is None or values[1] is None:
-            raise InputError(f"{new.folder}: no answer was scored by both judges")
-        self.shift, self.values = shift, (values[0], values[1])
-        self.samples = ({s.id: s for s in old_samples}, {s.id: s for s in new_samples})
-        self._draws: dict[tuple[str, ...], tuple[aggregation.Resampled, aggregation.Resampled]] = {}
-
-    def ratings(self) -> tuple[list[float], list[float]]:
-        """The scores that both gave, of the old judge and of the new one."""
-        criteria = self._spec.judge.criteria if self._spec.judge else ()
-        places = [
-            (old.scores[criterion], self.samples[1][name].scores[criterion])
-            for name, old in self.samples[0].items()
-            for criterion in criteria
-            if criterion in old.scores
-        ]
-        return [old for old, _ in places], [new for _, new in places]
-
-    def resampled(self, ids: tuple[str, ...]) -> tuple[aggregation.Resampled, aggregation.Resampled]:
-        """The primary metric on some items under the old and the new judge; equal items are drawn alike."""
-        if ids not in self._draws:
-            old, new = (
-                aggregation.resampled(self._spec, self._spec.primary, [side[name] for name in ids])
-                for side in self.samples
-            )
-            self._draws[ids] = old, new
-        return self._draws[ids]
+    except InputError:
+        return None
+    shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
+    by_old, by_new = (aggregation.metric_value(spec, spec.primary, side) for side in sides)
+    if shift is None or by_old is None or by_new is None:
+        return None
+    samples = {s.id: s for s in old_samples}, {s.id: s for s in new_samples}
+    places = [(name, criterion) for name, s in samples[0].items() for criterion in criteria if criterion in s.scores]
+    ratings, again = ([side[name].scores[criterion] for name, criterion in places] for side in samples)
+    exact = sum(a == b for a, b in zip(ratings, again, strict=True)) / len(ratings)
+    kappa = cohen_kappa(ratings, again, weights="quadratic")
+    return BridgedResult(old, new, (by_old, by_new), shift, len(ratings), exact, kappa, samples)
 
 
-def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[_Pair]) -> Bridge:
+def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]) -> Bridge:
     # `shift` is new less old: `a` is the new judge's value, `b` the old one's.
     values = [(pair.shift.b, pair.shift.a) for pair in pairs]
-    results = []
-    for pair, value in zip(pairs, values, strict=True):
-        by_old, by_new = pair.ratings()
-        ranks = tuple(1 + sum(other[side] > value[side] for other in values) for side in (0, 1))
-        results.append(
-            BridgedResult(
-                old=pair.old,
-                new=pair.new,
-                values=pair.values,
-                shift=pair.shift,
-                ratings=len(by_old),
-                exact=sum(a == b for a, b in zip(by_old, by_new, strict=True)) / len(by_old),
-                kappa=cohen_kappa(by_old, by_new, weights="quadratic"),
-                ranks=(ranks[0], ranks[1]),
-            )
-        )
+    ranks = [tuple(1 + sum(other[side] > one[side] for other in values) for side in (0, 1)) for one in values]
+    results = [replace(pair, ranks=both) for pair, both in zip(pairs, ranks, strict=True)]
     changed: list[ChangedPlaces] | None = None
+
+    @cache  # equal items are drawn alike
+    def resampled(number: int, side: int, ids: tuple[str, ...]) -> aggregation.Resampled:
+        spec, samples = pairs[number].new.spec, pairs[number].samples[side]
+        return aggregation.resampled(spec, spec.primary, [samples[name] for name in ids])
+
     if len(pairs) <= MOST_COMPARED:
-        told: list[tuple[_Pair, _Pair, float, float | None]] = []
-        for first, second in combinations(pairs, 2):
+        told: list[tuple[BridgedResult, BridgedResult, float, float | None]] = []
+        for (m, first), (n, second) in combinations(enumerate(pairs), 2):
             ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
-            sides = zip(first.resampled(ids), second.resampled(ids), strict=True) if ids else ()
+            sides = [(resampled(m, side, ids), resampled(n, side, ids)) for side in (0, 1) if ids]
             told += [(first, second, *_apart(a, b)) for a, b in sides]
-        adjusted = power.holm([p for *_, p in told])
+        adjusted = multiple_comparisons.holm([p for *_, p in told])
         changed = []
         for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
             first, second, above, _ = told[by_old]
             chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
-            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= power.ALPHA:  # noqa: PLR2004 - both
+            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= ALPHA:  # noqa: PLR2004 - both
                 ordered = (first, second) if above > 0 else (second, first)
                 changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
     orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]

@@ -1,7 +1,7 @@
 """The columns of a row beside its metrics, declared once: CSV, JSON, Parquet, the page and Python all read this list.
 
-To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`column_facts`) under the
-column's id. The page offers a column in its menu, hidden until it is asked for or `shown`.
+To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`entries.facts`) under
+the column's id. The page offers a column in its menu, hidden until it is asked for or `shown`.
 """
 
 from collections.abc import Callable, Iterator
@@ -67,16 +67,13 @@ def _declared(*, at: str = "", order: list[str] | None = None, **column: Any) ->
     """Return a column of `columns.yaml`: its value is an attribute of the row, or the board's for the row's key."""
     whose, _, path = at.partition(".")
     value = attrgetter(path or "key")
-    get: Callable[[Board, BoardEntry], Any] | None = None
-    if whose == "row":
-        get = lambda _, row: value(row)  # noqa: E731
-    elif whose == "board":
-        get = lambda board, row: value(board).get(row.key)  # noqa: E731
-    elif column["id"] == "rank_range":
-        get = rank_range
-    elif column["id"] == "ranks_over_judges":
-        get = lambda board, row: _range(board.over_judges.get(row.key))  # noqa: E731
-    return BoardColumn(get=get, order=tuple(order or ()), **column)
+    ways: dict[str, Callable[[Board, BoardEntry], Any]] = {
+        "row": lambda _, row: value(row),
+        "board": lambda board, row: value(board).get(row.key),
+        "rank_range": rank_range,
+        "ranks_over_judges": lambda board, row: _range(board.over_judges.get(row.key)),
+    }
+    return BoardColumn(get=ways.get(whose or column["id"]), order=tuple(order or ()), **column)
 
 
 _COLUMNS = read_mapping(page_asset("columns.yaml", "leaderboard"), "columns.yaml")

@@ -6,18 +6,18 @@ table and a ranking of its own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.judges.identity import judge_as_answered
-from reelbench.leaderboard import column_facts
+from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
-from reelbench.leaderboard.standing import of_runs, standing
+from reelbench.leaderboard.standing import Standing, bound_in_words, of_runs, standing, stated_score
 from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.registry.data import loading
+from reelbench.registry.files import read_text
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
@@ -27,10 +27,12 @@ from reelbench.registry.records import (
     Breakdowns,
     Metrics,
     MetricValue,
+    Sample,
     SettingsRecord,
 )
-from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import runs
+from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
+from reelbench.scoring import calibration_file, result_files, runs
+from reelbench.stats import intervals
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -227,7 +229,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
         cite=result.provenance.citation or "",
         note="; ".join(filter(None, (note, result.settings.shown_otherwise, of_first))),
         about=about,
-        facts=column_facts.facts(stored, shown),
+        facts=facts(stored, shown),
         stored=stored,
     )
 
@@ -328,3 +330,90 @@ def frame_count(frames: str) -> int | None:
 def metric_value(metrics: Mapping[str, MetricValue], name: str) -> float | None:
     """Return a metric's value, or None where it is absent or not scored."""
     return metrics[name].value if name in metrics else None
+
+
+# --- what a run's record says, for the columns of its row (`columns.yaml`) -------------------------------------------
+
+
+def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
+    """Return the facts of a run's record, by the names of the columns that show them."""
+    spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
+    about, frames, preset = result.model.about or About(), result.settings.frames, result.settings.preset
+    calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
+    other_judge = other_than_requested(result.judge) if result.judge else []
+    times = re.search(r",times=(\w+)", frames)
+    without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
+    with_intervals = any(metric.ci95 for metric in result.metrics.values())
+    # The mean usage of the items that state it, of all runs; InputError where the samples can't be read.
+    costs = [one.result.judge and one.result.judge.cost_usd for one in stored.each]
+    items = sum(one.result.counts.items for one in stored.each)
+    known = [cost for cost in costs if cost is not None]
+    usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
+    samples: list[Sample] = []
+    for folder in (one.folder for one in stored.each):
+        text = read_text(folder / result_files.SAMPLES_FILE)
+        if '"tokens"' in text or '"seconds"' in text:
+            samples += result_files.read_samples(folder)
+    if samples:
+        for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
+            usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
+        usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])
+    return {
+        "items": shown.items,
+        "scored": shown.scored,
+        "ids": check.ids,
+        "stated": ", ".join(check.stated or ()) or None,
+        "stated_by": check.account,
+        "rejudged": str(check.rejudged) if check.rejudged else None,
+        "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
+        "calibrated": calibrated and calibrated[0],
+        "calibration": calibrated and calibrated[1],
+        "trained_on": ", ".join(about.trained_on or ()) or None,
+        "sound": result.settings.sound,
+        "label": result.settings.label,
+        "preset": preset and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
+        "unscored": shown.unscored or None,
+        "runs": len(stored.runs) or None,
+        "bound": bound_in_words(spec.primary, stored, shown),
+        "stated_score": stated_score(spec.primary, stored, shown),
+        "readers": result.answers,
+        "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,
+        "data": result.data,
+        "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
+        "intervals": result.interval if with_intervals and result.interval != intervals.METHOD else None,
+        "times": None if without_ours else times[1] if times else "none",
+        "videos": shown.videos,
+        **usage,
+    }
+
+
+def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
+    """Return the means over items that a metric is, or is the mean of; none where it follows from items otherwise."""
+    how = metric.aggregate
+    if isinstance(how, Mean):
+        return [how]
+    return (
+        [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))] if isinstance(how, MeanOf) else []
+    )
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> tuple[float, str] | None:
+    """Return a result's primary score with the judge corrected, in its own unit, and how that was made.
+
+    Each answer counts once. None where people did not score all that goes into it.
+    """
+    kept = calibration_file.read(folder)
+    means = means_of(spec, spec.primary)
+    if kept is None or not means or not all(mean.column in kept.criteria for mean in means):
+        return None
+    parts = [kept.criteria[mean.column] for mean in means]
+    values = [part.value * mean.scale for part, mean in zip(parts, means, strict=True) if part.value is not None]
+    if len(values) < len(parts):
+        return None
+    labelled = min(len(part.labels) for part in parts)
+    how = f"prediction-powered mean; people scored {labelled} of {parts[0].items} answers ({kept.people})"
+    return sum(values) / len(values), how

@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.entries import RankingGroup, metric_value
 from reelbench.registry.units import UNITS
 
 Text = list[str]
@@ -14,98 +13,89 @@ Text = list[str]
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NAMED = 3
 """Models that share the first place by name; of more their number."""
+_NAME = "\0"
+"""Stands around each name while the text is made."""
 
 
 def of_board(board: Board) -> Text:
     """Return the headline over the groups that stand for their benchmarks and were run, or are all there is."""
-    groups = [group for group in board.main.values() if _ranked(board, group)]
-    ran = [group for group in groups if any(row.stored for row in _ranked(board, group))]
+    groups = [group for group in board.main.values() if board.ranked(group)]
+    ran = [group for group in groups if any(row.stored for row in board.ranked(group))]
     return _headline(board, ran or groups)
 
 
 def of_group(board: Board, group: RankingGroup) -> Text:
     """Return the headline of one table."""
-    return _headline(board, [group] if _ranked(board, group) else [], alone=True)
+    return _headline(board, [group] if board.ranked(group) else [], alone=True)
 
 
 def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = False) -> Text:
     if not groups:
         return ["Nothing is ranked yet."]
-    text = _Parts()
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        leaders = [board.names[row.model] for row in _ranked(board, group) if _may_be_first(board, row)]
-        by_leaders[tuple(dict.fromkeys(leaders))].append(group)
-    if len(by_leaders) > 1:
-        return _in_short(board, by_leaders)
-    for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
-        text.words("; " if place else "")
-        ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
-        if len(leaders) > _NAMED:
-            text.words(f"{_number(len(leaders))} models may be first".capitalize())
-        else:
-            text.names(leaders)
-            only = all(len(_ranked(board, group)) == 1 for group in led)
-            one = " is the only ranked model" if only else " leads" if ran else " has the highest published number"
-            text.words(one if len(leaders) == 1 else " may be first" if ran else " have the highest published number")
-        first, *others = _ranked(board, led[0])
-        if alone and ran and others and board.names[others[0].model] in leaders and (margin := _margin(board, led[0])):
-            text.words("; ")
-            text.names([board.names[first.model]])
-            text.words(" is ahead of ")
-            text.names([board.names[others[0].model]])
-            text.words(f" by {margin}")
-        where = _titles(board, led)
-        if 1 < len(led) == len(groups):
-            where = "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
-        text.words("" if alone else f" on {where}")
-        if len(leaders) == 1:
-            margins = [(group, _margin(board, group)) for group in led]
-            told = [
-                margin if len(led) == 1 else f"{margin} on {_title(board, group)}"
-                for group, margin in margins
-                if margin
-            ]
-            text.words(f", ahead of the next by {_joined(told)}" if told else "")
-    text.words(f".{_as_stated(board, groups)}")
-    return text.parts
+        # No other model of the table is better; where no pairs are compared, none has a higher value.
+        best = {key: ends[0] for key, ends in board.noise[group].ranges.items()}
+        first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
+        by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)
+    said = _in_short(board, by_leaders) if len(by_leaders) > 1 else _of_leaders(board, *by_leaders.items(), alone=alone)
+    of = [group for led in by_leaders.values() for group in led]
+    return f"{said}{_as_stated(board, of)}".split(_NAME)
 
 
-def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> Text:
+def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
+    """Who leads one table, or is among those that may lead several, and by how much."""
+    leaders, led = of
+    ran = any(row.kind == "run" for group in led for row in board.ranked(group))
+    if len(leaders) > _NAMED:
+        text = f"{_number(len(leaders))} models may be first".capitalize()
+    elif len(leaders) > 1:
+        text = _names(leaders) + (" may be first" if ran else " have the highest published number")
+    else:
+        only = all(len(board.ranked(group)) == 1 for group in led)
+        text = _names(leaders)
+        text += " is the only ranked model" if only else " leads" if ran else " has the highest published number"
+    first, *others = (board.names[row.model] for row in board.ranked(led[0]))
+    if alone and ran and others and others[0] in leaders and (margin := _margin(board, led[0])):
+        text += f"; {_names([first])} is ahead of {_names(others[:1])} by {margin}"
+    if not alone:
+        many = "both" if len(led) == 2 else f"all {_number(len(led))}"  # noqa: PLR2004
+        text += f" on {f'{many} benchmarks' if len(led) > 1 else _titles(board, led)}"
+    margins = [(group, margin) for group in led if len(leaders) == 1 and (margin := _margin(board, group))]
+    told = [margin if len(led) == 1 else f"{margin} on {_titles(board, [group])}" for group, margin in margins]
+    return f"{text}, ahead of the next by {_joined(told)}." if told else f"{text}."
+
+
+def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> str:
     """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
-    text, n = _Parts(), sum(map(len, by_leaders.values()))
-    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in _ranked(board, group)):
-        text.words(f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: ")
-        text.words("nothing was run here yet, so nobody leads.")
-        return text.parts
-    firsts = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1]
+    n = sum(map(len, by_leaders.values()))
+    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in board.ranked(group)):
+        return (
+            f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
+            "nothing was run here yet, so nobody leads."
+        )
+    firsts, text = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1], ""
     if len(firsts) > _NAMED:
-        text.words(f"{_number(len(firsts))} models may be first overall. ".capitalize())
+        text = f"{_number(len(firsts))} models may be first overall. ".capitalize()
     elif firsts:
-        text.names(firsts)
-        text.words(" is first overall. " if len(firsts) == 1 else " may be first overall. ")
+        text = f"{_names(firsts)} {'is' if len(firsts) == 1 else 'may be'} first overall. "
     alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
     for leaders, led in by_leaders.items():
         for name in leaders:
-            if len(leaders) == 1:
-                alone[name] += led
-            else:
-                shared[name] += led
+            (alone if len(leaders) == 1 else shared)[name] += led
     best = sorted(alone | shared, key=lambda name: (-len(alone[name] + shared[name]), -len(alone[name]), name))
     named = best if len(best) == 2 else best[:1]  # noqa: PLR2004
-    for place, name in enumerate(named):
+    parts = []
+    for name in named:
         more = "more " if alone[name] else ""
         ways = [f"leads on {_titles(board, alone[name])}"] * bool(alone[name])
         many = f"{_number(len(shared[name]))} {more}of {_number(n)} benchmarks"
         where = _titles(board, shared[name]) if len(shared[name]) == 1 else many
         ways += [f"may be first on {where}"] * bool(shared[name])
-        text.words("; " if place else "")
-        text.names([name])
-        text.words(f" {_joined(ways)}")
+        parts.append(f"{_names([name])} {_joined(ways)}")
     if others := best[len(named) :]:
-        text.words(f"; {_number(len(others))} others may be first on some")
-    text.words(f".{_as_stated(board, [group for led in by_leaders.values() for group in led])}")
-    return text.parts
+        parts.append(f"{_number(len(others))} others may be first on some")
+    return f"{text}{'; '.join(parts)}."
 
 
 def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
@@ -113,24 +103,15 @@ def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
     stated = [
         group
         for group in groups
-        if any("judge replies" in (row.facts.get("stated") or "") for row in _ranked(board, group))
+        if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
     ]
     where = "" if len(stated) == len(groups) else f" on {_titles(board, stated)}"
     return f" The judge’s replies{where} are as submitters state them." if stated else ""
 
 
-def _may_be_first(board: Board, row: BoardEntry) -> bool:
-    """Whether no other model of its table is better; where no pairs are compared, whether none has a higher value."""
-    return board.noise[row.group].ranges.get(row.key, (board.ranks[row.key],))[0] == 1
-
-
-def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:
-    return [row for row in board.entries if row.group == group and row.key in board.ranks]
-
-
 def _margin(board: Board, group: RankingGroup) -> str:
     """By how much the first is ahead of the next model, with the interval where both were run; or nothing."""
-    first, *others = _ranked(board, group)
+    first, *others = board.ranked(group)
     behind = [row for row in others if board.ranks[row.key] > board.ranks[first.key]]
     if not behind:
         return ""
@@ -150,12 +131,12 @@ def _margin(board: Board, group: RankingGroup) -> str:
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 
-def _title(board: Board, group: RankingGroup) -> str:
-    return board.specs[group.benchmark].title.partition(" (")[0]
-
-
 def _titles(board: Board, groups: Sequence[RankingGroup]) -> str:
-    return _joined([_title(board, group) for group in groups])
+    return _joined([board.specs[group.benchmark].title.partition(" (")[0] for group in groups])
+
+
+def _names(names: Sequence[str]) -> str:
+    return _joined([f"{_NAME}{name.replace(_NAME, '')}{_NAME}" for name in names])
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -164,19 +145,3 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _number(n: int) -> str:
     return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
-
-
-@dataclass(slots=True)
-class _Parts:
-    """Words and names in turn."""
-
-    parts: Text = field(default_factory=lambda: [""])
-
-    def words(self, text: str) -> None:
-        self.parts[-1] += text
-
-    def names(self, names: Sequence[str]) -> None:
-        for place, name in enumerate(names):
-            if place:
-                self.words(" and " if place == len(names) - 1 else ", ")
-            self.parts += [name, ""]

@@ -164,35 +164,6 @@ def _script(word: str) -> str:
 # --- its folder ------------------------------------------------------------------------------------------------------
 
 
-def settings_hash(result: Result, *, rows: bool = True) -> str:
-    """Return 12 hex digits of what makes two results of one model on one benchmark different things.
-
-    Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, the judge
-    that answered, whose data, and with `rows` what was asked and how it is scored; not what a run merely came to
-    (frames given, sound: which is asked for with the frames, replies, cost).
-    """
-    judge = result.judge
-    shape = {
-        "version": result.benchmark.version,
-        "split": result.benchmark.split,
-        "adapter": result.model.adapter,
-        "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
-        "judge": judge and asked_of(judge),
-    }
-    if judge is not None:
-        answered = {one.requested: returned_ids(one) for one in single_judges(judge)}
-        if other := {name: ids for name, ids in answered.items() if ids not in ([], [name])}:
-            shape["answered"] = other
-    if result.data == "own":
-        shape["data"] = result.data
-    if rows:
-        about = result.benchmark
-        stated = {"questions": about.questions_sha256, "scoring": about.scoring_sha256}
-        shape |= {name: digest for name, digest in stated.items() if digest is not None}
-    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
-
-
 def asked_of(judge: JudgeRecord) -> dict[str, Any]:
     """Return the part of a judge's record that says who was asked, and how."""
     asked = {"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
@@ -210,10 +181,35 @@ def keys_of(result: Result) -> tuple[str, str]:
 
 
 def key_of(result: Result, *, rows: bool = True) -> str:
-    """Return a result's folder in the store."""
-    model = result.model
+    """Return a result's folder in the store.
+
+    It ends with 12 hex digits of what makes two results of one model on one benchmark different things. Everything that
+    shapes the answers or the scores: split, version, adapter and its arguments, settings, the judge that answered,
+    whose data, and with `rows` what was asked and how it is scored; not what a run merely came to (frames given, sound:
+    which is asked for with the frames, replies, cost).
+    """
+    judge, model = result.judge, result.model
+    shape = {
+        "version": result.benchmark.version,
+        "split": result.benchmark.split,
+        "adapter": model.adapter,
+        "args": model.args,
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
+        "judge": judge and asked_of(judge),
+    }
+    if judge is not None:
+        answered = {one.requested: returned_ids(one) for one in single_judges(judge)}
+        if other := {name: ids for name, ids in answered.items() if ids not in ([], [name])}:
+            shape["answered"] = other
+    if result.data == "own":
+        shape["data"] = result.data
+    if rows:
+        about = result.benchmark
+        stated = {"questions": about.questions_sha256, "scoring": about.scoring_sha256}
+        shape |= {name: digest for name, digest in stated.items() if digest is not None}
+    digest = hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
     revision = _folder_name(model.revision or "unknown", model.revision or "unknown")
-    return f"{model_folder(model.id)}/{revision}/{result.benchmark.id}/{settings_hash(result, rows=rows)}"
+    return f"{model_folder(model.id)}/{revision}/{result.benchmark.id}/{digest}"
 
 
 def model_folder(model: str) -> str:

@@ -96,7 +96,7 @@ def _lane(
         return
     ends = [end for of in found for end in (of.value, *(of.ci95 or ())) if end is not None]
     low, high = min(ends), max(ends)
-    _text(draw, (x + 16, y - 13), tables.least(entry, primary) + tables.number(primary, own), 24)
+    _text(draw, (x + 16, y - 13), tables.value(entry, primary), 24)
     left, track = x + 16 + _NUMBER, wide - _NUMBER - 44
 
     def place(value: float) -> float:

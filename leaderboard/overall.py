@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from reelbench.leaderboard import trust
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
-from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.ranking import Noise
 from reelbench.registry.spec import BenchmarkSpec
 
 LEAST = 3

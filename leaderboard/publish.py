@@ -47,8 +47,6 @@ _ASSETS = "leaderboard.assets"
 class Published:
     """What was done with one repository, and where it can be seen."""
 
-    repo: str
-    kind: RepoType
     done: Done
     url: str
 
@@ -161,7 +159,7 @@ def write_parquet(board: Board, path: Path) -> None:
 # --- the repository --------------------------------------------------------------------------------------------------
 
 
-def _withheld_rows(board: Board, *, private: bool) -> Iterator[tuple[str, withheld.Withheld]]:
+def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withheld.Withheld]]:
     """Yield name and content of the file of each benchmark that has runs whose samples may not be passed on."""
     for benchmark, groups in board.groups.items():
         tables = []
@@ -176,8 +174,8 @@ def _withheld_rows(board: Board, *, private: bool) -> Iterator[tuple[str, withhe
                     without_shortcuts=board.without_shortcuts.get(entry.key),
                     other_judges=board.other_judges.get(entry.key),
                 )
-                for entry in (board.entries if why else ())
-                if entry.group == group and entry.stored is not None
+                for entry in (board.rows(group) if why else ())
+                if entry.stored is not None
             ]
             if why and rows:
                 table = withheld.Table(
@@ -233,11 +231,14 @@ class _Upload:
         if head.commit is None and create_pr:
             raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
         with repository.errors_in_one_line():
-            self._refuse_a_readme_that_breaks_it(head)
-            self._refuse_to_forget(head)
-            self._as_submitted(head)
-            for key in self._older(head):
-                shutil.rmtree(self.folder / _RESULTS / key)
+            if "README.md" in head.files:
+                self._refuse_a_readme_that_breaks_it(head)
+            if self.what != "webhook" and not create_pr:
+                self._refuse_to_forget(head)
+            if self.what == "results" and create_pr:
+                self._as_submitted(head)
+            if self.what == "results":
+                self._leave_out_older(head)
         return head
 
     def send(self, head: Head) -> Published:
@@ -257,31 +258,30 @@ class _Upload:
             changed = [path for path in changed if differs(self.folder / path, head.files.get(path))]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
-        done: Done = "unchanged"
         url = f"{repository.page}/discussions/{number}" if revision else repository.page
-        if changed or gone:
-            self.note(f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
-            for path in changed[:_SHOWN]:
-                self.note(f"  {'change' if path in there else 'add'} {path}")
-            if len(changed) > _SHOWN:
-                self.note(f"  and {len(changed) - _SHOWN} more")
-            done = "would change"
-        if done == "would change" and not self.options.dry_run:
-            with repository.errors_in_one_line():
-                count = len({key for path in changed if (key := _key(path))})
-                what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
-                sdk = _SDK.get(self.what)
-                committed = repository.commit(
-                    compared,
-                    FileChanges(self.folder, changed, gone),
-                    title=f"{_TITLE}{what}",
-                    description="Written by `reelbench leaderboard publish`.",
-                    create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
-                    revision=revision,
-                    create_pr=create_pr and revision is None,
-                )
-            done, url = ("pull request" if create_pr else "committed"), url if revision else committed
-        return Published(repository.id, repository.kind, done, url)
+        if not (changed or gone):
+            return Published("unchanged", url)
+        self.note(f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
+        for path in changed[:_SHOWN]:
+            self.note(f"  {'change' if path in there else 'add'} {path}")
+        if len(changed) > _SHOWN:
+            self.note(f"  and {len(changed) - _SHOWN} more")
+        if self.options.dry_run:
+            return Published("would change", url)
+        with repository.errors_in_one_line():
+            count = len({key for path in changed if (key := _key(path))})
+            what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
+            sdk = _SDK.get(self.what)
+            committed = repository.commit(
+                compared,
+                FileChanges(self.folder, changed, gone),
+                title=f"{_TITLE}{what}",
+                description="Written by `reelbench leaderboard publish`.",
+                create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
+                revision=revision,
+                create_pr=create_pr and revision is None,
+            )
+        return Published("pull request" if create_pr else "committed", url if revision else committed)
 
     def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
         text = page_asset(asset, _ASSETS)
@@ -310,7 +310,7 @@ class _Upload:
             self.note(f"{rows}: {number_of(number, 'result')} whose samples repeat the data: {why}")
         if self.options.create_pr:
             return
-        for name, kept in _withheld_rows(self.board, private=self.options.private):
+        for name, kept in _withheld_files(self.board, private=self.options.private):
             write_json(self.folder / _RESULTS / name, kept.model_dump(mode="json"))
         boards = sorted((self.store / community.FOLDER).glob("*.json"))
         for path in (*boards, *(self.store / name for name in withheld.OWN)):
@@ -329,8 +329,6 @@ class _Upload:
 
     def _as_submitted(self, head: Head) -> None:
         """Let the checks that a pull request offers say who hands in, and nothing that only the board says."""
-        if self.what != "results" or not self.options.create_pr:
-            return
         offered = sorted(self.folder.rglob(CHECK_FILE))
         me = self.repository.account()["name"] if offered and not self.options.dry_run else None
         for path in offered:
@@ -344,8 +342,6 @@ class _Upload:
 
     def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
         """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
-        if "README.md" not in head.files or head.commit is None:
-            return
         (text, stated), ours = self._readme(head), _SDK.get(self.what)
         if ours is not None and (sdk := stated.get("sdk")) != ours:
             raise InputError(
@@ -379,8 +375,6 @@ class _Upload:
 
     def _refuse_to_forget(self, head: Head) -> None:
         """Where others' results were merged, a table or a page made without them would not show them."""
-        if self.options.create_pr or self.what == "webhook":
-            return
         datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
             stated = self._readme(head)[1].get("datasets")
@@ -417,19 +411,14 @@ class _Upload:
                 f"{lacking[0]}; publish from the store that has it, or leave it out with --forget KEY"
             )
 
-    def _older(self, head: Head) -> set[str]:
-        """The keys of what is older here than there: left out of a pull request, refused where it would be replaced."""
-        if self.what != "results" or head.commit is None:
-            return set()
+    def _leave_out_older(self, head: Head) -> None:
+        """Leave what is older here than there out of a pull request; InputError where it would be replaced."""
         newer = {}
         for path, file in head.files.items():
             mine, key = self.folder / path, _key(path)
             if not key or not path.endswith(_RESULT) or not mine.is_file() or not differs(mine, file):
                 continue
-            found = hub.download(
-                self.repository.id, path, revision=str(head.commit), folder=self.folder.parent / "there"
-            )
-            there = store.made(result_files.read(found.parent))
+            there = store.made(result_files.read(self._fetched(self.repository.id, head, path).parent))
             if there > store.made(result_files.read(mine.parent)):
                 newer[key] = there
         if not self.options.create_pr:
@@ -439,13 +428,13 @@ class _Upload:
         if self.options.create_pr:
             for key in newer:
                 self.note(f"left out: {key}: a newer result is there")
+                shutil.rmtree(self.folder / _RESULTS / key)
         elif newer:
             key, made = next(iter(newer.items()))
             raise InputError(
                 f"{self.repository.page} has a newer result than the store in {number_of(len(newer), 'place')}, the "
                 f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
             )
-        return set(newer)
 
     def _withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
         """When each row that a dataset has without its samples was made."""
@@ -453,10 +442,12 @@ class _Upload:
         for path, file in head.files.items():
             mine = self.folder / path
             if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (not mine.is_file() or differs(mine, file)):
-                there = self.folder.parent / "there"
-                kept = withheld.parse(hub.download(dataset, path, revision=str(head.commit), folder=there))
+                kept = withheld.parse(self._fetched(dataset, head, path))
                 dates |= {row.key: store.made(row.result) for table in kept.tables for row in table.rows}
         return dates
+
+    def _fetched(self, dataset: str, head: Head, path: str) -> Path:
+        return hub.download(dataset, path, revision=str(head.commit), folder=self.folder.parent / "there")
 
 
 def _key(path: str) -> str:

@@ -37,15 +37,8 @@ _OF_RESULT = re.compile(
     rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, store.FILES))})"
 )
 _DOWNLOADS = 8
+_UNREADABLE = "which can't be read"
 _NOT_FOUND = 404
-
-
-class Change(NamedTuple):
-    """The commit that a pull request offers, all files of the results that it touches, and what no submission does."""
-
-    commit: str
-    files: Mapping[str, RemoteFile]
-    problems: tuple[str, ...]
 
 
 class Offer(NamedTuple):
@@ -155,31 +148,24 @@ class PullRequests:
         if sum(file.size or 0 for file in files.values()) > LARGEST:
             problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
             files = {}
-        change = Change(str(head.commit), files, tuple(problems))
-        tell(Offer(change.commit, ours[-1].id if ours else None))
-        if ours and submission_page.commit_of(ours[-1].content) == change.commit:
+        commit, notes = str(head.commit), list[str]()
+        tell(Offer(commit, ours[-1].id if ours else None))
+        if ours and submission_page.commit_of(ours[-1].content) == commit:
             return None
-        author = details.author
-        notes: list[str] = []
-        is_of = partial(self._is_of, author)
-        _download(self.dataset, change.commit, change.files, folder)
-        handed_in = sorted({(folder / path).parent for path in change.files})
+        _download(self.dataset, commit, files, folder)
+        handed_in = sorted({(folder / path).parent for path in files})
         # In this process alone, which has bounds, and with which all that it began ends.
         checked = store.check(*handed_in, workers=ALONE) if handed_in else []
+        is_of = partial(self._is_of, details.author)
+        read = partial(submission.read, checked, below=folder, is_of=is_of, account=details.author)
         try:
-            results = submission.read(
-                checked,
-                table,
-                below=folder,
-                left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
-                is_of=is_of,
-                account=author,
+            results = read(
+                table, left_out=lambda key, why: notes.append(f"not compared with {key}, {_UNREADABLE}: {why}")
             )
         except InputError as error:  # `main` itself: no fault of the submission's
-            notes.append(f"not compared with the table, which can't be read: {error}")
-            results = submission.read(checked, below=folder, is_of=is_of, account=author)
-        report = Report(results, change.problems, tuple(notes))
-        return submission_page.markdown(report, commit=change.commit)
+            notes.append(f"not compared with the table, {_UNREADABLE}: {error}")
+            results = read()
+        return submission_page.markdown(Report(results, tuple(problems), tuple(notes)), commit=commit)
 
     def _history(self, revision: str) -> list[str]:
         commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from reelbench.judges.verdicts import is_judged
-from reelbench.leaderboard import against_data, differences, identity, replies, rereading
+from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.differences import SHOWN, MismatchError, some
+from reelbench.leaderboard.mismatches import SHOWN, MismatchError, metric_mismatches, score_mismatches, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.errors import InputError, first_line, first_of
+from reelbench.registry.errors import InputError, cut_in_the_middle, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
@@ -101,8 +101,8 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             bounds.hold(f"{path}: characters of all labels", characters, bounds.LABEL_TEXTS)
         bounds.hold(f"{path}: facets", len(labels), bounds.PARTS)
     rows_here = (known or KnownRows()).rows_of(result)
-    items = _Items(spec, result, samples, rows_here)
-    problems = list(_problems(spec, result, items, rows_here))
+    items = _Recomputed(spec, result, samples, rows_here)
+    problems = [cut_in_the_middle(one, bounds.NAME) for one in items.problems()]
     if not problems and (people := calibration_file.read(folder)) is not None:
         problems = list(calibration_file.problems(people, spec, samples))
     if problems:
@@ -126,8 +126,8 @@ def mismatches(
     """Return the statements of a result that its samples don't bear out; text overlap isn't computed again."""
     if result.benchmark.version != spec.version:
         return []  # the rules of another version made these numbers
-    items = _Items(spec, result, samples, rows_here)
-    return list(items.problems()) or list(_numbers(spec, result, items, rows_here, overlap=False))
+    items = _Recomputed(spec, result, samples, rows_here)
+    return list(items.item_problems()) or list(items.number_problems(overlap=False))
 
 
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
@@ -146,47 +146,14 @@ def _spec(folder: Path, result: Result) -> BenchmarkSpec:
     return spec
 
 
-def _problems(
-    spec: BenchmarkSpec, result: Result, items: "_Items", rows_here: Mapping[str, Row] | None
-) -> Iterator[str]:
-    samples = items.samples
-    yield from identity.problems(result)
-    if not 1 <= result.answers <= answers.VERSION:
-        yield (
-            f"answers is {result.answers}, and this version of Reelbench knows how versions 1 to {answers.VERSION} "
-            "read answers; score its predictions again, with this version"
-        )
-    try:
-        if date_of(result) > datetime.now(UTC) + AHEAD:
-            yield f"provenance.date {result.provenance.date} lies in the future"
-    except ValueError:
-        yield f"provenance.date {result.provenance.date[:40]!r} is not an ISO date"
-    stated = result.benchmark.scoring_sha256
-    if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
-        yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
-        return
-    if rows_here is not None:
-        yield from against_data.problems(spec, result, samples, rows_here)
-        if len(samples) > len(rows_here):  # most are of no question: nothing is computed of them
-            return
-    yield from replies.record_problems(spec, result.judge)
-    of_items = list(items.problems())
-    items.hold = not of_items
-    yield from of_items
-    yield from _numbers(spec, result, items, rows_here)
-
-
 def date_of(result: Result) -> datetime:
     """Return the moment at which a result was made; a date without a zone is UTC. ValueError where it is not a date."""
     date = datetime.fromisoformat(result.provenance.date)
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-# --- items -----------------------------------------------------------------------------------------------------------
-
-
-class _Items:
-    """Each item of a result, held to its own words.
+class _Recomputed:
+    """A result held to its samples: each item to its own words, and the numbers to the items.
 
     `stated` grows with what can't be held to anything; `metrics` are what the samples give, once they were computed;
     `hold` says whether every item is what its own words say.
@@ -228,6 +195,34 @@ class _Items:
         }
 
     def problems(self) -> Iterator[str]:
+        """Yield all that does not match."""
+        result, spec, samples = self._result, self._spec, self.samples
+        yield from identity.problems(result)
+        if not 1 <= result.answers <= answers.VERSION:
+            yield (
+                f"answers is {result.answers}, and this version of Reelbench knows how versions 1 to {answers.VERSION} "
+                "read answers; score its predictions again, with this version"
+            )
+        try:
+            if date_of(result) > datetime.now(UTC) + AHEAD:
+                yield f"provenance.date {result.provenance.date} lies in the future"
+        except ValueError:
+            yield f"provenance.date {result.provenance.date[:40]!r} is not an ISO date"
+        stated = result.benchmark.scoring_sha256
+        if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
+            yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
+            return
+        if "references" not in self.stated:  # the data is on this machine
+            yield from against_data.problems(spec, result, samples, self._rows)
+            if len(samples) > len(self._rows):  # most are of no question: nothing is computed of them
+                return
+        yield from replies.record_problems(spec, result.judge)
+        of_items = list(self.item_problems())
+        self.hold = not of_items
+        yield from of_items
+        yield from self.number_problems()
+
+    def item_problems(self) -> Iterator[str]:
         """Yield the contradictions, item by item."""
         if self._hidden and (scored := [sample.id for sample in self.samples if sample.state == "scored"]):
             yield (
@@ -267,7 +262,7 @@ class _Items:
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             [known] = against_data.as_the_data_has_them(self._spec, [sample], self._rows)
             expected = aggregation.item_columns(self._spec, known.item("", sample.reason))
-            chosen = [*self._replies.problems(sample), *_choice_problems(self._result, sample)]
+            chosen = [*self._replies.problems(sample), *self._choice_problems(sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
@@ -279,7 +274,7 @@ class _Items:
             if any(stated[name] != expected[name] for name in again):
                 self.stated.add("answers")
             stated |= {name: expected[name] for name in again}
-        yield from differences.score_differences(where, stated, expected)
+        yield from score_mismatches(where, stated, expected)
         if answered and (lacking := sorted(self._offered[kind] - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from chosen
@@ -324,73 +319,63 @@ class _Items:
         if sample.candidates and sample.prediction not in sample.candidates:
             yield f"{where}: its prediction is none of its candidates"
 
+    def _choice_problems(self, sample: Sample) -> Iterator[str]:
+        """Yield the contradictions of one item; none where no ranker chose."""
+        ranker, texts, replies = self._settings.ranker, sample.candidates, sample.ranker_replies
+        where = f"item {sample.id!r}"
+        if ranker is None:
+            if replies is not None:
+                yield f"{where}: has replies of a ranker, and settings.ranker names none"
+            return
+        if sample.prediction is None:
+            return
+        mode, votes = ranker.mode, ranker.votes
+        if not texts or replies is None:
+            yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
+        elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
+            yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
+        else:
+            index = candidates.chosen(mode, sample.id, len(texts), replies).index
+            if texts[index] != sample.prediction:
+                yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"
 
-# --- numbers ---------------------------------------------------------------------------------------------------------
-
-
-def _numbers(
-    spec: BenchmarkSpec, result: Result, items: _Items, rows_here: Mapping[str, Row] | None, *, overlap: bool = True
-) -> Iterator[str]:
-    samples = items.samples
-    corpus = {metric.name for metric in spec.metrics if metric.aggregate.how == "corpus"}
-    stated = {name: metric for name, metric in result.metrics.items() if overlap or name not in corpus}
-    overlap = bool(corpus & stated.keys())
-    known = against_data.as_the_data_has_them(spec, samples, rows_here)
-    unlabelled = known != list(samples)
-    try:
-        metrics, breakdowns = aggregation.aggregate(spec, known, overlap=overlap, interval=result.interval)
-        panel = list(replies.panel_problems(spec, result.judge, known))
-        if unlabelled:
-            # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
-            _, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=result.interval)
-    except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
-        yield f"its metrics can't be computed again ({first_line(error)})"
-        return
-    items.metrics = metrics
-    mismatches = list(differences.metric_differences("metrics", stated, metrics))
-    if mismatches and unlabelled:
-        yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
-    yield from mismatches
-    yield from panel
-    for facet in sorted(result.breakdowns.keys() | breakdowns.keys()):
-        ours, theirs = breakdowns.get(facet, {}), result.breakdowns.get(facet, {})
-        for label in sorted(ours.keys() | theirs.keys()):
-            where = f"breakdowns.{facet}.{label}"
-            yield from differences.metric_differences(where, theirs.get(label, {}), ours.get(label, {}))
-    media = media_record(samples)
-    if result.media is not None and result.media != media:
-        said, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
-        yield f"media is {said}, the samples say {here}"
-    beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
-    if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
-        beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
-    from_tags = cognitive_profile.from_tags(spec)
-    untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
-    if untagged == len(samples):  # no tags were given
-        beside["tags_without_question"] = untagged = 0
-    counts = aggregation.count(samples, **beside, questions_without_tags=untagged)
-    for name, value in counts:
-        said = getattr(result.counts, name)
-        if said != value:
-            yield f"counts.{name} is {said}, the samples say {value}"
-
-
-def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:
-    """Yield the contradictions of one item; none where no ranker chose."""
-    ranker, texts, replies = result.settings.ranker, sample.candidates, sample.ranker_replies
-    where = f"item {sample.id!r}"
-    if ranker is None:
-        if replies is not None:
-            yield f"{where}: has replies of a ranker, and settings.ranker names none"
-        return
-    if sample.prediction is None:
-        return
-    mode, votes = ranker.mode, ranker.votes
-    if not texts or replies is None:
-        yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
-    elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
-        yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
-    else:
-        index = candidates.chosen(mode, sample.id, len(texts), replies).index
-        if texts[index] != sample.prediction:
-            yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"
+    def number_problems(self, *, overlap: bool = True) -> Iterator[str]:
+        """Yield the metrics, breakdowns and counts that are not what the samples give."""
+        spec, result, samples = self._spec, self._result, self.samples
+        corpus = {metric.name for metric in spec.metrics if metric.aggregate.how == "corpus"}
+        stated = {name: metric for name, metric in result.metrics.items() if overlap or name not in corpus}
+        overlap = bool(corpus & stated.keys())
+        known = against_data.as_the_data_has_them(spec, samples, self._rows)
+        unlabelled = known != list(samples)
+        try:
+            metrics, breakdowns = aggregation.aggregate(spec, known, overlap=overlap, interval=result.interval)
+            panel = list(replies.panel_problems(spec, result.judge, known))
+            if unlabelled:
+                # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
+                _, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=result.interval)
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
+            yield f"its metrics can't be computed again ({first_line(error)})"
+            return
+        self.metrics = metrics
+        wrong = list(metric_mismatches("metrics", stated, metrics))
+        if wrong and unlabelled:
+            yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
+        yield from wrong
+        yield from panel
+        yield from metric_mismatches("breakdowns", result.breakdowns, breakdowns)
+        media = media_record(samples)
+        if result.media is not None and result.media != media:
+            said, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
+            yield f"media is {said}, the samples say {here}"
+        beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
+        if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
+            beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
+        from_tags = cognitive_profile.from_tags(spec)
+        untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
+        if untagged == len(samples):  # no tags were given
+            beside["tags_without_question"] = untagged = 0
+        counts = aggregation.count(samples, **beside, questions_without_tags=untagged)
+        for name, value in counts:
+            said = getattr(result.counts, name)
+            if said != value:
+                yield f"counts.{name} is {said}, the samples say {value}"

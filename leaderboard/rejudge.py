@@ -9,17 +9,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.verdicts import is_judged, needs_no_judge
-from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.records import Result
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import result_files
+from reelbench.scoring.aggregation import ScoredItems
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.recompute import VerifiedResult
+
+
+def write_anew(folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any) -> None:  # noqa: ANN401
+    """Write new scores of a result's answers, or of some, as a result of its own, with what is `said` of it."""
+    result_files.write(
+        folder,
+        spec,
+        scored,
+        split=of.benchmark.split,
+        source=of.benchmark.source,
+        model=of.model,
+        settings=of.settings,
+        attribution=result_files.Attribution(of.data, of.benchmark.questions_sha256, **said),
+    )
 
 
 class Rejudged(Record):
@@ -82,16 +100,13 @@ class Rejudge:
 
         result, record = verified.result, verified.result.judge
         spec = discovery.spec_of(result.benchmark)
-        rows_here = known.rows_of(result)
         if record is None or spec.judge is None:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
-        if rows_here is None:
-            raise InputError(f"--rejudge: the questions of {spec.id} are not here; fetch or give its data")
         marked = (s for s in verified.samples if s.state == "scored" and is_judged(s))
         judged = [s for s in marked if not needs_no_judge(s.text)]
         draw = random.Random(f"{self.seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
         drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self.number, len(judged)))
-        items = [sample.item(rows_here[sample.id]["question"], None) for sample in drawn]
+        items = as_asked(spec, drawn, known.rows_of(result), "--rejudge")
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
             judges: list[JudgeOptions] = []
             for member in record.panel or [record]:

@@ -20,6 +20,7 @@ from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.bridge import same_answers
 from reelbench.leaderboard.identity import asked_of
+from reelbench.leaderboard.rejudge import write_anew
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
@@ -42,14 +43,12 @@ class StoredAnswers:
     """Answers in a store that judges have scored.
 
     Attributes:
-        spec: Their benchmark.
         source: Of the results by other judges the one that the board took first: its answers are judged, and its words
             are the new one's. Whoever files the same answers later has no say.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
         unanswered: Whether none of the questions drawn has an answer, so that nobody can score any.
     """
 
-    spec: BenchmarkSpec
     source: StoredResult
     wanted: frozenset[str] = frozenset()
     unanswered: bool = False
@@ -108,15 +107,15 @@ class Rejudgement:
             # What it has scored beside the sample stays in its result.
             left = any(answered[name] for name in drawn - judged)
             wanted = frozenset(drawn | judged) if left else frozenset[str]()
-            self.answers.append(StoredAnswers(spec, others[0], wanted, not any(answered[name] for name in drawn)))
+            self.answers.append(StoredAnswers(others[0], wanted, not any(answered[name] for name in drawn)))
         if not self.answers:
             raise InputError(f"{self.store}: no result in it was scored by another judge than {self.options.name}")
 
     def estimates(self) -> Iterator[CostEstimate]:
         """Yield the cost of judging, by benchmark and judge; nothing is asked."""
-        for spec in {one.spec.id: one.spec for one in self.answers}.values():
+        for name, spec in {one.source.spec.id: one.source.spec for one in self.answers}.items():
             # Equal answers are asked about once, whatever results they are in.
-            left = [one for one in self.answers if one.spec is spec and one.wanted]
+            left = [one for one in self.answers if one.source.spec.id == name and one.wanted]
             items = [item for one in left for item in self._items(one) or ()]
             yield from estimate_cost(spec, items, self.options)
 
@@ -154,7 +153,7 @@ class Rejudgement:
 
         None, and a line in `refused`, where the questions are not here or are others.
         """
-        spec, source, version = one.spec, one.source, one.source.result.benchmark.version
+        spec, source, version = one.source.spec, one.source, one.source.result.benchmark.version
         if version != spec.version:
             self.refused.append(
                 f"{source.key}: is of version {version} of {spec.id}, and this is version {spec.version}; score its "
@@ -176,7 +175,7 @@ class Rejudgement:
         ]
 
     def _judged(self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path) -> Rejudged:
-        spec, source, options = one.spec, one.source.result, self.options
+        spec, source, options = one.source.spec, one.source.result, self.options
         notes: list[str] = []
 
         def note(line: str) -> None:
@@ -197,18 +196,8 @@ class Rejudgement:
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
         said = source.provenance
-        result_files.write(
-            folder,
-            spec,
-            replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored,
-            split=source.benchmark.split,
-            source=source.benchmark.source,
-            model=source.model,
-            settings=source.settings,
-            attribution=result_files.Attribution(
-                source.data, source.benchmark.questions_sha256, said.citation, said.url, said.note
-            ),
-        )
+        scored = replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored
+        write_anew(folder, spec, scored, source, citation=said.citation, url=said.url, note=said.note)
         filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
         [added] = stores.add(folder, self.store, filing=filing)
         refused = added.outcome == "refused"

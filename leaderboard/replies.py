@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reelbench.judges.identity import single_judges
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.verdicts import is_judged, scores_of, takes_bare_integer
-from reelbench.leaderboard.differences import metric_differences, score_differences
+from reelbench.leaderboard.mismatches import metric_mismatches, score_mismatches
 from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
@@ -66,9 +66,9 @@ def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Seq
     if record is None or again is None or not record.panel or not again.panel:
         return
     stated, expected = ({name: v for name, v in (r.agreement or {}).items() if v is not None} for r in (record, again))
-    yield from score_differences("judge.agreement", stated, expected)
+    yield from score_mismatches("judge.agreement", stated, expected)
     for member, anew in zip(record.panel, again.panel, strict=True):
-        yield from metric_differences(
+        yield from metric_mismatches(
             f"judge.panel.{member.requested}.metrics", member.metrics or {}, anew.metrics or {}
         )
 
@@ -123,7 +123,7 @@ class Replies:
         if sample.reason == Reason.JUDGE_UNPARSABLE and all(reply.score is not None for reply in sample.judge_replies):
             yield f"{where}: unscored ({sample.reason}), but it has no reply that can't be read"
         expected = scores_of(judge, record, sample)
-        yield from score_differences(where, stated, expected)
+        yield from score_mismatches(where, stated, expected)
         if (len(expected) == len(judge.criteria)) != (sample.state == "scored"):
             yield f"{where}: state is {sample.state}, but {len(expected)} of {len(judge.criteria)} criteria are judged"
         yield from self._keys(judge, record, sample)

@@ -9,7 +9,6 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -21,7 +20,7 @@ from typing import Any
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
@@ -30,7 +29,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
@@ -66,7 +65,7 @@ def build(
 ) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
 
-    For `common` see `common_videos.on_common_videos`; `url` is where it will be served, for a posted link's
+    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's
     picture.
 
     Raises:
@@ -167,10 +166,8 @@ def _plain(board: Board, said: str) -> str:
             f'<th scope="row">{escape(model.key[0])}</th>',
         ]
         for group in groups:
-            entry, primary = model.cells.get(group), board.spec(group).primary
-            found = entry.metrics.get(primary.name) if entry else None
-            least = tables.least(entry, primary) if entry else ""
-            cells.append(f"<td>{least}{tables.number(primary, found) or '–'}</td>")
+            entry = model.cells.get(group)
+            cells.append(f"<td>{(entry and tables.value(entry, board.spec(group).primary)) or '–'}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
     rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
@@ -259,9 +256,6 @@ def document(board: Board) -> dict[str, Any]:
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
-    rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
-    for entry in board.entries:
-        rows[entry.group].append(entry)
     counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
     return [
         {
@@ -271,11 +265,11 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
-            "listed": board.listed.get(group),
+            "listed": board.listed_only.get(group),
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
-            "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
+            "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),
             "shortcuts": {
                 column: share | {"v": [_short(number) for number in share["v"]]}
                 for column, share in board.shares(group).items()
@@ -283,7 +277,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
-        | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
+        | {column.id: column.value(board, board.rows(group)[0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]
@@ -291,7 +285,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
-    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+    rows = board.ranked(group)
     found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
     cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
     short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
@@ -311,9 +305,6 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
 
     `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its scale, if any.
     """
-    made = spec.primary.aggregate
-    parts = made.metrics if isinstance(made, MeanOf) else (spec.primary.name,)
-    means = [spec.metric(name).aggregate for name in parts]
     return {
         "id": spec.id,
         "title": spec.title,
@@ -324,7 +315,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
-        "per_item": [(mean.column, mean.scale) for mean in means if isinstance(mean, Mean)],
+        "per_item": [(mean.column, mean.scale) for mean in means_of(spec, spec.primary)],
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
             {
@@ -395,11 +386,8 @@ def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) 
 
 def _parts(path: Path) -> Iterator[list[str]]:
     """Yield a samples file's lines, some at a time, so that no file to load is large without need."""
-    lines: list[str] = []
-    size = 0
-    for line in read_text(path).split("\n"):
-        if not line.strip():
-            continue
+    lines, size = list[str](), 0
+    for line in filter(str.strip, read_text(path).split("\n")):
         if lines and (len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE):
             yield lines
             lines, size = [], 0

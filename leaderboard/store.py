@@ -11,21 +11,22 @@ the store nor into it.
 import hashlib
 import json
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from reelbench.leaderboard import checks, trust
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
-from reelbench.leaderboard.differences import MismatchError
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import answers_key, key_of, keys_of
+from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
@@ -71,15 +72,10 @@ class Added:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that scripts read."""
-        metrics = self.metrics and {name: metric.model_dump(mode="json") for name, metric in self.metrics.items()}
-        return {
-            "source": str(self.source),
-            "outcome": self.outcome,
-            "place": self.place and str(self.place),
-            "why": self.why,
-            "check": self.check and self.check.model_dump(mode="json"),
-            "metrics": metrics,
-        }
+        return _ADDED.dump_python(self, mode="json", exclude={"result"})
+
+
+_ADDED = TypeAdapter(Added)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +119,6 @@ class StoredResult:
         return Filed.of(self.key, self.folder, self.result, self.check)
 
 
-class _Given(NamedTuple):
-    """A folder that was handed in, and its result where that can be read: it is parsed this once."""
-
-    folder: Path
-    result: Result | None
-
-
 def add(
     path: Path,
     store: Path,
@@ -149,37 +138,31 @@ def add(
         filing: Who files them; by default the board's maintainers, now.
         workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
     """
-    given = [_read_given(folder) for folder in result_files.folders(path)]
+    given = _read_given(result_files.folders(path))
     filing = filing or Filing()
-    # The results without a judge whose same answers another folder has judged: only that one is filed.
-    unjudged: dict[str, list[Path]] = defaultdict(list)
-    judged: dict[str, Path] = {}
-    for folder, result in given if len(given) > 1 else ():
-        spec = known_spec(result) if result else None
-        if result is None or spec is None or spec.judge is None:
-            continue
-        if result.judge is None:
-            unjudged[answers_key(result)].append(folder)
-        else:
-            judged[answers_key(result)] = folder
-    of_others: dict[Path, Added] = {}
+    # Of the results without a judge whose same answers another folder has judged only that one is filed.
+    to_judge = {
+        folder: result
+        for folder, result in given.items()
+        if len(given) > 1 and result is not None and (spec := known_spec(result)) is not None and spec.judge is not None
+    }
+    judged = {answers_key(result): folder for folder, result in to_judge.items() if result.judge is not None}
+    not_filed = {
+        folder: Added(folder, "older", why=f"the same answers are judged in {there}, which is filed")
+        for folder, result in to_judge.items()
+        if result.judge is None and (there := judged.get(answers_key(result))) is not None
+        if _predictions(folder) == _predictions(there)
+    }
     if not filing.as_maintainer:
-        # The results of models that another account filed first: only that one and the maintainers file more.
-        owners = trust.owners(store, {result.model.id for _, result in given if result is not None})
-        for folder, result in given:
+        # Of models that another account filed first only that one and the maintainers file more results.
+        owners = trust.owners(store, {result.model.id for result in given.values() if result is not None})
+        for folder, result in given.items():
             owner = owners.get(result.model.id) if result is not None else None
             why = owner and result and owner.refusal(result.model.id, filing.account)
             if why and result and same_bytes(folder, result, store) is None:
-                of_others[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
-    not_filed = {
-        folder: Added(folder, "older", why=f"the same answers are judged in {judged[answers]}, which is filed")
-        for answers, folders in unjudged.items()
-        if answers in judged
-        for folder in folders
-        if _predictions(folder) == _predictions(judged[answers])
-    } | of_others
-    left = [each for each in given if each.folder not in not_filed]
-    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing))
+                not_filed[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
+    left = {folder: result for folder, result in given.items() if folder not in not_filed}
+    work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
     done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
     # What sets a filed result apart from those that were filed first is told as well.
     of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
@@ -192,11 +175,13 @@ def add(
     return done
 
 
-def _read_given(folder: Path) -> _Given:
-    try:
-        return _Given(folder, result_files.read(folder))
-    except Exception:  # noqa: BLE001 - said when it is its turn
-        return _Given(folder, None)
+def _read_given(folders: Iterable[Path]) -> "dict[Path, Result | None]":
+    """Return the results of folders that were handed in; None of one that can't be read, which is said in its turn."""
+    given: dict[Path, Result | None] = dict.fromkeys(folders)
+    for folder in given:
+        with suppress(Exception):
+            given[folder] = result_files.read(folder)
+    return given
 
 
 def _predictions(folder: Path) -> dict[str, Any] | None:
@@ -217,23 +202,11 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
             if not path.is_dir():
                 raise
             refused.append(Added(path, "refused", why=str(error)))
-    given = [_read_given(folder) for folder in folders]
-    return [*refused, *_spread(partial(_refusing, _check_one), given, workers)]
+    return [*refused, *_spread(_check_one, _read_given(folders), workers)]
 
 
-def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
-    """Do a folder's work; whatever is wrong with it is said of it alone."""
-    try:
-        return work(given, known=known or _known)
-    except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
-        why = refusal_of(given.folder, error)
-        metrics = error.metrics if isinstance(error, MismatchError) else None
-        return Added(given.folder, "refused", why=why, metrics=metrics, result=given.result)
-
-
-def _check_one(given: _Given, known: KnownRows) -> Added:
-    folder = given.folder
-    verified = verify(folder, known=known, result=given.result)
+def _check_one(folder: Path, result: Result | None, known: KnownRows) -> Added:
+    verified = verify(folder, known=known, result=result)
     keys = keys_of(verified.result)
     # In a results dataset a result lies under its key, or it would stand beside what it replaces.
     path = folder.resolve()
@@ -261,46 +234,59 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
     )
 
 
-def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
+def _spread(work: Callable[..., Added], given: "Mapping[Path, Result | None]", workers: Workers) -> Iterator[Added]:
+    """Do each folder's work; whatever is wrong with one is said of it alone."""
     if workers.alone(len(given)):
         known = KnownRows()
-        yield from (work(each, known=known) for each in given)
+        yield from (_refusing(work, folder, result, known) for folder, result in given.items())
         return
     # Each worker reads its results anew, which takes it less than to be sent them; results of which one takes the
     # other's place go to one of them.
-    results = dict(given)
-    places: dict[Path, Hashable] = {folder: folder for folder in results}
-    for folder, result in given:
+    places: dict[Path, Hashable] = {folder: folder for folder in given}
+    for folder, result in given.items():
         with suppress(Exception):  # said when it is its turn
             places[folder] = key_of(result) if result is not None else folder
-    for added in workers.map(partial(_afresh, work), list(results), by=places.__getitem__):
-        yield replace(added, result=results[added.source])
+    for added in workers.map(partial(_afresh, work), list(given), by=places.__getitem__):
+        yield replace(added, result=given[added.source])
 
 
 def _afresh(work: Callable[..., Added], folder: Path) -> Added:
-    return replace(work(_read_given(folder)), result=None)
+    return replace(_refusing(work, folder, _read_given([folder])[folder], _known), result=None)
 
 
 _known = KnownRows()
 
 
+def _refusing(work: Callable[..., Added], folder: Path, result: Result | None, known: KnownRows) -> Added:
+    try:
+        return work(folder, result, known=known)
+    except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
+        metrics = error.metrics if isinstance(error, MismatchError) else None
+        return Added(folder, "refused", why=refusal_of(folder, error), metrics=metrics, result=result)
+
+
 def _add_one(
-    given: _Given, store: Path, known: KnownRows, *, rejudge: Rejudge | None, about: About | None, filing: Filing
+    folder: Path,
+    result: Result | None,
+    store: Path,
+    known: KnownRows,
+    *,
+    rejudge: Rejudge | None,
+    about: About | None,
+    filing: Filing,
 ) -> Added:
-    if rejudge is None and about is None and given.result is not None:
-        place = same_bytes(given.folder, given.result, store)
+    if rejudge is None and about is None and result is not None:
+        place = same_bytes(folder, result, store)
         if place is not None:
-            return Added(given.folder, "same", place, result=given.result)
-    verified = verify(given.folder, known=known, result=given.result)
-    counts = verified.result.counts
+            return Added(folder, "same", place, result=result)
+    verified = verify(folder, known=known, result=result)
+    result, counts = verified.result, verified.result.counts
     if counts.items and not aggregation.answered(counts):
         shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
-        raise InputError(
-            f"{given.folder}: no question has an answer ({shown}), so there is nothing to file; run it again"
-        )
-    result = verified.result if about is None else _with_about(verified.result, about)
+        raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
-    return _file(given.folder, store, verified, result, rejudged=rejudged, filing=filing)
+    result = result if about is None else _with_about(result, about)
+    return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
 
 
 def place_of(result: Result, store: Path) -> Path:

@@ -17,7 +17,7 @@ from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
-from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import Added
@@ -63,9 +63,7 @@ class SubmittedResult:
     Attributes:
         verdict: Whether it holds; `partial` holds, and is never ranked.
         why: Why it is refused or partial.
-        key: Its place in a store.
-        table: The rows that it would stand among, in words.
-        differs: How it was asked or scored otherwise than what was filed first of its benchmark, and stands apart.
+        entry: Its row; its group says among which it would stand.
         metrics: Metric -> as stated and as its samples give it; None where one of them is absent.
         rank: The rank that it would have, and of how many.
         near: Rows of its table that have answers, too.
@@ -77,13 +75,16 @@ class SubmittedResult:
     why: str
     result: Result | None = None
     spec: BenchmarkSpec | None = None
-    key: str | None = None
-    table: str | None = None
-    differs: str | None = None
+    entry: BoardEntry | None = None
     metrics: Mapping[str, tuple[MetricValue | None, MetricValue | None]] = field(default_factory=dict)
     rank: tuple[int, int] | None = None
     near: tuple[Near, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> str | None:
+        """The rows that it would stand among, in words."""
+        return self.spec and self.entry and f"{self.spec.title}, {self.entry.group.label}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the document for scripts; values are unrounded, and absent where they are null."""
@@ -95,9 +96,9 @@ class SubmittedResult:
             "model": result and result.model.id,
             "benchmark": result and result.benchmark.id,
             "split": result and result.benchmark.split,
-            "key": self.key,
+            "key": self.entry and self.entry.key,
             "table": self.table,
-            "differs": self.differs,
+            "differs": self.entry and self.entry.group.differs,
             "rank": self.rank and self.rank[0],
             "ranked": self.rank and self.rank[1],
             "metrics": {
@@ -211,7 +212,7 @@ class _Tables:
         self._rows = {name: [row for row in group if row.key not in bad] for name, group in self._rows.items()}
         return bool(bad)
 
-    def beside(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
+    def table_of(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
         """Return the rows that a new one would stand among, and the one that it replaces."""
         rows, keys = self._rows.get(entry.group.id.casefold(), []), keys_of(entry.stored.result) if entry.stored else ()
         return [row for row in rows if row.key not in keys], next((row for row in rows if row.key in keys), None)
@@ -239,7 +240,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
-    rows, replaced = tables.beside(entry)
+    rows, replaced = tables.table_of(entry)
     ranks, noise = ranking.ranked(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
     rank = ranks.get(entry.key)
     samples = list(result_files.read_samples(added.source))
@@ -249,15 +250,13 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         entry.unranked or "",
         result,
         spec,
-        key=entry.key,
-        table=f"{spec.title}, {entry.group.label}",
-        differs=entry.group.differs,
+        entry,
         metrics=metrics if is_current(result) else _stated_and_recomputed(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
         near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
         missing=(
             *((f"its name is {owner}'s: take it from {owner}'s own people alone",) if owner and is_of is None else ()),
-            *_missing(spec, entry, samples),
+            *_unsaid(spec, entry, samples),
             *(_moved(spec, [*rows, *([replaced] if replaced else [])], noise) if rank is not None else ()),
         ),
     )
@@ -285,12 +284,9 @@ def _near(
     own = metric_value(entry.metrics, primary)
     if own is None:
         return
-    runs = [
-        (score, row)
-        for row in rows
-        if row.stored is not None and row.unranked is None and (score := metric_value(row.metrics, primary)) is not None
-    ]
-    runs.sort(key=lambda pair: (-pair[0], pair[1].key))
+    ranked = (row for row in rows if row.stored is not None and row.unranked is None)
+    scored = ((score, row) for row in ranked if (score := metric_value(row.metrics, primary)) is not None)
+    runs = sorted(scored, key=lambda pair: (-pair[0], pair[1].key))
     ahead = sum(score >= own for score, _ in runs)
     places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}  # a row in two of them is the best
     near: list[tuple[Place, tuple[float, BoardEntry]]] = [
@@ -319,7 +315,7 @@ def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Ite
             yield f"{names[a]} and {names[b]} {told} once it is in the table"
 
 
-def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
+def _unsaid(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
     """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
     result, counts = entry.stored.result, entry.stored.result.counts

@@ -10,9 +10,8 @@ from importlib.metadata import version
 
 from reelbench.leaderboard.submission import Report, SubmittedResult
 from reelbench.pages.markdown import table
-from reelbench.registry.errors import cut_in_the_middle, printable
-from reelbench.registry.spec import Metric
-from reelbench.registry.text_tables import p_value
+from reelbench.registry.errors import cut_in_the_middle, number_of, printable
+from reelbench.registry.text_tables import interval, number, p_value
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
@@ -39,9 +38,9 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
         commit: What was checked, where it is a commit.
     """
     text = "\n\n".join(_head(report, commit))
-    for number, submission in enumerate(report.submissions):
+    for place, submission in enumerate(report.submissions):
         section = "\n\n".join(_section(submission))
-        left = len(report.submissions) - number
+        left = len(report.submissions) - place
         more = f"\n\n{left} more results: no room here; `reelbench leaderboard check` shows them.\n"
         if len(text) + len(section) + len(more) > LONGEST:
             return text + more
@@ -69,9 +68,9 @@ def verbatim(text: str, longest: int = _NAME) -> str:
 
 
 def _head(report: Report, commit: str | None) -> Iterator[str]:
-    number = len(report.submissions)
-    held = number - report.refused
-    yield f"{TITLE} {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
+    results = len(report.submissions)
+    held = results - report.refused
+    yield f"{TITLE} {held} of {number_of(results, 'result')} hold{'s' if results == 1 else ''}"
     if commit:
         yield f"Commit: `{commit}`"
     yield f"Every number was computed again from its samples, by Reelbench {version('reelbench')}."
@@ -95,20 +94,18 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
         lines = []
         for metric in map(spec.metric, submission.metrics):
             stated, again = submission.metrics[metric.name]
-            interval = _interval(metric, again.ci95 if again else None)
+            digits = metric.in_unit.long_digits
             shown = f"**{metric.name}**" if metric == spec.primary else metric.name
-            values = [
-                "–" if found is None or found.value is None else f"{found.value:.{metric.in_unit.long_digits}f}"
-                for found in (stated, again)
-            ]
-            lines.append((shown, metric.in_unit.label, *values, interval, str(again.n) if again else ""))
+            values = [number(found and found.value, digits) for found in (stated, again)]
+            ends = interval(again and again.ci95, digits)
+            lines.append((shown, metric.in_unit.label, *values, ends, str(again.n) if again else ""))
         yield table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
     if submission.rank is not None:
         rank, ranked = submission.rank
         where = verbatim(submission.table or "", 2 * _NAME)
         yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
     if submission.near and spec is not None:
-        metric = spec.primary
+        metric, digits = spec.primary, spec.primary.in_unit.long_digits
         heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
         rows = []
         for row in submission.near:
@@ -116,12 +113,9 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
             if paired is None:
                 cells = ("no question in common", "", "", "0", "0")
             else:
-                p = p_value(paired.p, 3)
-                difference = f"{paired.difference:+.{metric.in_unit.long_digits}f}"
-                cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
-            rows.append(
-                (verbatim(row.model), _PLACES[row.place], f"{row.value:.{metric.in_unit.long_digits}f}", *cells)
-            )
+                ends, p = interval(paired.ci95, digits), p_value(paired.p, 3)
+                cells = (f"{paired.difference:+.{digits}f}", ends, p, str(paired.n), str(paired.videos))
+            rows.append((verbatim(row.model), _PLACES[row.place], f"{row.value:.{digits}f}", *cells))
         yield table(heads, rows)
     replaced = [
         f"it takes the place of {verbatim(row.key, 4 * _NAME)}: the dataset's history tells whose that was"
@@ -130,7 +124,3 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
     ]
     if known := [*replaced, *submission.missing]:
         yield "\n".join(["To know:", "", *(f"- {line}" for line in known)])
-
-
-def _interval(metric: Metric, ci95: tuple[float, float] | None) -> str:
-    return "" if ci95 is None else " to ".join(f"{bound:.{metric.in_unit.long_digits}f}" for bound in ci95)

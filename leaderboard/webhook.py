@@ -11,6 +11,7 @@ import logging
 import re
 import socket
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -73,7 +74,7 @@ class Server:
         self._secret = secret.encode()
         self._note = note
         self._lanes = lanes
-        self._turns = Turns(len(lanes))
+        self._turns = Turns()
         self._authors: dict[int, str] = {}
         self._asking: set[asyncio.Task[None]] = set()
         self._failed: dict[int, int] = {}
@@ -119,7 +120,8 @@ class Server:
                 self._authors[number] = author
         await self._add(number, self._authors.get(number, ""))
 
-    async def _add(self, number: int, author: str, lane: int = 0) -> None:
+    async def _add(self, number: int, author: str, lane: int = 0, *, after_s: float = 0) -> None:
+        await asyncio.sleep(after_s)
         async with self._changed:
             if (lost := self._turns.add(number, author, lane)) is not None:
                 self._note(f"pull request {lost}: too many wait; looked at when all open ones are")
@@ -163,11 +165,7 @@ class Server:
                 self._note(f"pull request {number}: {done}")
             elif (times := self._failed.setdefault(number, 0)) < len(AGAIN_S):
                 self._failed[number] += 1
-                self._begin(self._again(number, author, AGAIN_S[times]))
-
-    async def _again(self, number: int, author: str, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        await self._add(number, author)
+                self._begin(self._add(number, author, after_s=AGAIN_S[times]))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -228,50 +226,40 @@ class Turns:
     them loses the newest.
     """
 
-    def __init__(self, lanes: int, most: int = MOST) -> None:
-        self._lanes: list[dict[str, dict[int, None]]] = [{} for _ in range(lanes)]
+    def __init__(self, most: int = MOST) -> None:
+        self._waiting: dict[int, tuple[int, str]] = {}  # lane and submitter, in the order of coming
+        self._line: dict[tuple[int, str], None] = {}  # whose turn it is, the next first
         self._busy: set[int] = set()
         self._most = most
 
-    def __len__(self) -> int:
-        """How many wait."""
-        return sum(len(numbers) for lane in self._lanes for numbers in lane.values())
-
     def add(self, number: int, submitter: str, lane: int = 0) -> int | None:
         """Let a pull request wait in one lane, the first that it is told to; return what loses its place by it."""
-        if any(number in earlier.get(submitter, ()) for earlier in self._lanes[:lane]):
+        there, _ = self._waiting.get(number, (None, ""))
+        if there is None or lane < there:
+            self._waiting.pop(number, None)
+            self._waiting[number] = lane, submitter
+            self._line.setdefault((lane, submitter))
+        if len(self._waiting) <= self._most:
             return None
-        for later in self._lanes[lane + 1 :]:
-            _leave(later, submitter, number)
-        self._lanes[lane].setdefault(submitter, {})[number] = None
-        if len(self) <= self._most:
-            return None
-        crowded = max(self._lanes, key=lambda lane: max(map(len, lane.values()), default=0))
-        most = max(crowded, key=lambda name: len(crowded[name]))
-        newest = next(reversed(crowded[most]))
-        _leave(crowded, most, newest)
+        [(most, _)] = Counter(self._waiting.values()).most_common(1)
+        newest = next(number for number in reversed(self._waiting) if self._waiting[number] == most)
+        del self._waiting[newest]
         return newest
 
     def take(self, lane: int) -> tuple[int, str] | None:
         """Return the next pull request of a lane and its submitter, who is then behind all others; None where none."""
-        waiting = self._lanes[lane]
-        for submitter, numbers in waiting.items():
-            number = next((number for number in numbers if number not in self._busy), None)
-            if number is not None:
-                del waiting[submitter], numbers[number]
-                if numbers:
-                    waiting[submitter] = numbers
-                self._busy.add(number)
-                return number, submitter
-        return None
+        first: dict[tuple[int, str], int] = {}
+        for number, whose in self._waiting.items():
+            if whose[0] == lane and number not in self._busy:
+                first.setdefault(whose, number)
+        if (whose := next((one for one in self._line if one in first), None)) is None:
+            return None
+        del self._waiting[first[whose]], self._line[whose]
+        if whose in self._waiting.values():
+            self._line[whose] = None
+        self._busy.add(first[whose])
+        return first[whose], whose[1]
 
     def done(self, number: int) -> None:
         """Say that a pull request that was taken is looked at no more."""
         self._busy.discard(number)
-
-
-def _leave(lane: dict[str, dict[int, None]], submitter: str, number: int) -> None:
-    numbers = lane.get(submitter, {})
-    numbers.pop(number, None)
-    if not numbers:
-        lane.pop(submitter, None)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
-from reelbench.leaderboard.pairs import Noise, PairedDifference
+from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
 from reelbench.registry.files import read_json, read_text, write_text
@@ -54,7 +54,7 @@ OF_ENTRY = Row.model_fields.keys() - {"result", "check", "without_shortcuts", "o
 
 
 class Table(Record):
-    """A group's rows and what their samples say together (`pairs.Noise`), and why these are withheld."""
+    """A group's rows and what their samples say together (`ranking.Noise`), and why these are withheld."""
 
     group: RankingGroup
     why: str

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
 from reelbench.llm.served import LOCAL, PROVIDERS
 from reelbench.registry import bounds, settings
-from reelbench.registry.credentials import refuse_secrets, without
+from reelbench.registry.credentials import refuse_in_words, refuse_secrets, without
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
@@ -108,6 +108,7 @@ class AskOptions:
         option = self.option
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
+        refuse_in_words(option, self.model)
         object.__setattr__(self, "local", self.model.startswith(LOCAL))
         object.__setattr__(self, "host", "local" if self.local else self._checked_host())
         values = (

@@ -58,7 +58,8 @@ class GeminiClient(ChatClient):
             "base_url": f"{server.scheme}://{server.netloc}",
             "api_version": server.path.split("/")[1],
             "retry_options": {"attempts": 1},  # who asks counts them, and pays
-            "async_client_args": {"allow_redirects": False, "middlewares": [_cut_off]},  # they go to nobody else
+            # Questions and key go to nobody else.
+            "async_client_args": {"allow_redirects": False, "middlewares": [_cut_off]},
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
         turns = [_turn(message, sampling) for message in messages]

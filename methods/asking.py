@@ -19,7 +19,6 @@ from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.registry import about as abouts
-from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
@@ -126,7 +125,7 @@ def ask(
     """
     task = asked.questions.task
     own = generation(model.model, task.max_new_tokens if task else MAX_NEW_TOKENS, asked.sampling, candidates)
-    record = ModelRecord(id=model.model, adapter=ADAPTER, args=without_secrets(dict(model.extra)))
+    record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
     settings = asked.settings(candidates).model_copy(

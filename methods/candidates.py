@@ -24,7 +24,6 @@ from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.candidates import best, majority, pass_at
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks import predictions
-from reelbench.tasks.questions import QUESTIONS_FILE
 from reelbench.tasks.score import Answers, Options, RunMetadata
 from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words, answered
 
@@ -49,7 +48,7 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
     questions = Questions(discovery.spec_of(about), about.split, stated=about.source)
     # Question and options: from beside the samples, else from the benchmark's data where that is here.
     asked: Mapping[str, Words]
-    if (folder / QUESTIONS_FILE).is_file():
+    if (folder / result_files.QUESTIONS_FILE).is_file():
         lines = result_files.read_questions(folder)
         asked = {name: (line["question"], tuple(line["options"])) for name, line in lines.items()}
     else:

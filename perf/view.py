@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reelbench.leaderboard.view import page, runs
+from reelbench.leaderboard.view import page
+from reelbench.leaderboard.view.document import grouped
 from reelbench.registry import discovery
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord
@@ -149,7 +150,7 @@ def main() -> None:
         for run, folder in enumerate(folders):
             make(folder, given.items, run)
         started = time.perf_counter()
-        [group] = runs.grouped(folders)
+        [group] = grouped(folders)
         made = page.write(group, root / "view", pictures=0)
         took = {"made": time.perf_counter() - started, "MB": made.path.stat().st_size / 1e6}
         if shutil.which("chromium") is not None:

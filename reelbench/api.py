@@ -79,8 +79,8 @@ class Scored:
         from reelbench.scoring import metric_table
 
         title = metric_table.title(self.benchmark, self.split, self.counts)
-        below = [*filter(None, [metric_table.without_interval(self._spec, self)]), *self.notes]
-        return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self), below)
+        below = [*filter(None, [metric_table.without_interval(self._spec, self.metrics)]), *self.notes]
+        return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self.metrics, self.counts.items), below)
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
         """Draw a metric over all items, and for each label of a facet, with the 95 % intervals that exist.

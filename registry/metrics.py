@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import field
-from typing import Literal
+from typing import Literal, overload
 
 from reelbench.registry.declared import Declared
 from reelbench.registry.units import UNITS, Unit, UnitName
@@ -92,6 +92,10 @@ class Metric(Declared):
         """The greatest value."""
         return self.in_unit.high
 
-    def is_right(self, value: float) -> bool:
-        """Whether an answer with this value, in the metric's unit, counts as right."""
-        return value >= self.right_from - 1e-9
+    @overload
+    def is_right(self, value: float) -> bool: ...
+    @overload
+    def is_right(self, value: float | None) -> bool | None: ...
+    def is_right(self, value: float | None) -> bool | None:
+        """Whether an answer with this value, in the metric's unit, counts as right; None where it has none."""
+        return None if value is None else value >= self.right_from - 1e-9

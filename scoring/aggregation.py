@@ -277,6 +277,11 @@ def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample])
     return _value(_terms(spec, metric, _by_id(samples)))
 
 
+def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the primary metric of one item, in its unit; None where it has no score."""
+    return metric_value(spec, spec.primary, [sample]) if sample.scores else None
+
+
 def metric_with_interval(
     spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample], *, interval: intervals.Method = intervals.METHOD
 ) -> MetricValue:
@@ -304,6 +309,18 @@ class Resampled:
     n: int
     videos: int
     runs: Sequence[float] = ()
+
+    def minus(self, other: "Resampled") -> tuple[float | None, np.ndarray | None]:
+        """Return the difference of another's value on the same items, and of each resample; None where one has none."""
+        value = None if self.value is None or other.value is None else self.value - other.value
+        return value, None if self.draws is None or other.draws is None else self.draws - other.draws
+
+    def test(self, other: "Resampled") -> intervals.PairedTest | None:
+        """Test it against another's on the same items; None where one has no value, or on too few videos."""
+        value, draws = self.minus(other)
+        if value is None or draws is None:
+            return None
+        return intervals.paired_test(value, draws, self.videos, self.runs, other.runs)
 
 
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> Resampled:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Strata
-from reelbench.scoring.right_answers import score_of
+from reelbench.scoring.aggregation import score_of
 
 
 def draw(spec: BenchmarkSpec, samples: Sequence[Sample], number: int, per: Strata | None = None) -> list[Sample]:

@@ -24,7 +24,7 @@ from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
 from reelbench.stats.intervals import PairedTest
-from reelbench.stats.power import holm
+from reelbench.stats.multiple_comparisons import holm
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
@@ -227,16 +227,8 @@ def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
     ends = [(a.lowest, b.highest), (a.highest, b.lowest)]
     if a.lowest is a.highest and b.lowest is b.highest:
         ends.pop()
-    tests: list[PairedTest] = []
-    for ours, theirs in ends:
-        if ours.value is None or theirs.value is None or ours.draws is None or theirs.draws is None:
-            return []
-        by = ours.value - theirs.value
-        test = intervals.paired_test(by, ours.draws - theirs.draws, ours.videos, ours.runs, theirs.runs)
-        if test is None:
-            return []
-        tests.append(test)
-    return tests
+    tests = [test for ours, theirs in ends if (test := ours.test(theirs)) is not None]
+    return tests if len(tests) == len(ends) else []
 
 
 def p_of(tests: Sequence[PairedTest]) -> float | None:
@@ -289,12 +281,7 @@ def metric_difference(
     by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in (a, b))
     if by_a.value is None or by_b.value is None:
         return None
-    test = None
-    if by_a.draws is not None and by_b.draws is not None:
-        test = intervals.paired_test(
-            by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos, by_a.runs, by_b.runs
-        )
-    how, exact = metric.aggregate, None
+    test, how, exact = by_a.test(by_b), metric.aggregate, None
     if isinstance(how, Mean) and not metric.judged:
         column = how.column
         both = [(x.scores[column], y.scores[column]) for x, y in zip(a, b, strict=True) if column in x.scores]

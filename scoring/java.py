@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, cast
 
 from reelbench.registry.errors import ReelbenchError
 
@@ -115,6 +115,7 @@ class Meteor:
         except OSError as error:
             self._stderr.close()
             raise ReelbenchError(f"{java}: can't be started for METEOR: {error}") from error
+        self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._timed_out = False
 
     def __enter__(self) -> Self:
@@ -125,11 +126,9 @@ class Meteor:
     ) -> None:
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._stderr):
-            # Closing flushes, into a JVM that is gone by then.
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
+        for pipe in (self._stdin, self._stdout, self._stderr):
+            with suppress(OSError):  # closing flushes, into a JVM that is gone by then
+                pipe.close()
 
     def score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, list[float]]:
         """Return METEOR over all tokenised texts at once (0 to 1), and each text's own.
@@ -166,12 +165,11 @@ class Meteor:
             watchdog.cancel()
 
     def _tell(self, line: str) -> None:
-        stdin = _pipe(self._process.stdin)
-        stdin.write(f"{line}\n".encode())
-        stdin.flush()
+        self._stdin.write(f"{line}\n".encode())
+        self._stdin.flush()
 
     def _hear(self) -> str:
-        line = _pipe(self._process.stdout).readline()
+        line = self._stdout.readline()
         if not line:
             raise BrokenPipeError("METEOR's output ended")
         return line.decode("utf-8", "replace").strip()
@@ -186,12 +184,6 @@ class Meteor:
     def _give_up(self) -> None:
         self._timed_out = True
         self._process.kill()
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise BrokenPipeError("the JVM has no such pipe")
-    return pipe
 
 
 def _reason(stderr: bytes) -> str:

@@ -1,9 +1,9 @@
 """A result's metrics as the rows of a table: on a terminal, in Python and in a notebook alike."""
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Iterable
 
-from reelbench.registry.records import Breakdowns, Counts, MetricValue
+from reelbench.registry import text_tables
+from reelbench.registry.records import Breakdowns, Counts, Metrics, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.scoring import cognitive_profile
 
@@ -14,20 +14,6 @@ _WHOLE = 0.9
 """Share of the items from which on a value is printed without saying how many are behind it."""
 
 
-class Numbers(Protocol):
-    """What has metrics: a result on disk, or one that nothing is written of."""
-
-    @property
-    def metrics(self) -> Mapping[str, MetricValue]:
-        """Name -> value."""
-        ...
-
-    @property
-    def counts(self) -> Counts:
-        """How many items ended how."""
-        ...
-
-
 def title(benchmark: str, split: str, counts: Counts, model: str | None = None) -> str:
     """Return the title: the items scored, and those that were not, by reason."""
     unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
@@ -35,25 +21,18 @@ def title(benchmark: str, split: str, counts: Counts, model: str | None = None) 
     return " · ".join(parts) + (f" ({unscored})" if unscored else "")
 
 
-def rows(spec: BenchmarkSpec, result: Numbers) -> list[tuple[str, ...]]:
-    """Return a row of `COLUMNS` for each metric."""
+def rows(spec: BenchmarkSpec, metrics: Metrics, items: int) -> list[tuple[str, ...]]:
+    """Return a row of `COLUMNS` for each metric; `items` are those of the result, scored or not."""
     made: list[tuple[str, ...]] = []
-    for name, value in result.metrics.items():
-        metric = spec.metric(name)
-        shown = f"{name} (primary)" if metric == spec.primary else name
-        made.append((shown, *cells(spec, metric, value, result), str(value.n)))
+    for name, value in metrics.items():
+        metric, shown, interval = spec.metric(name), number(spec.metric(name), value), ""
+        if value.value is not None:
+            partial = _behind(spec, metric, metrics) < _WHOLE * items
+            shown += f" ({value.n} of {items})" if partial else ""
+            interval = text_tables.interval(value.ci95, metric.in_unit.long_digits)
+        named = f"{name} (primary)" if metric == spec.primary else name
+        made.append((named, shown, metric.in_unit.label, interval, str(value.n)))
     return made
-
-
-def cells(spec: BenchmarkSpec, metric: Metric, value: MetricValue, result: Numbers) -> tuple[str, str, str]:
-    """Return a metric's value, unit and interval as they are printed."""
-    unit = metric.in_unit
-    if value.value is None:
-        return number(metric, value), unit.label, ""
-    partial = _behind(spec, metric, result) < _WHOLE * result.counts.items
-    shown = number(metric, value) + (f" ({value.n} of {result.counts.items})" if partial else "")
-    interval = "" if value.ci95 is None else " to ".join(f"{bound:.{unit.long_digits}f}" for bound in value.ci95)
-    return shown, unit.label, interval
 
 
 def facet_metrics(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> list[Metric]:
@@ -92,11 +71,11 @@ def number(metric: Metric, value: MetricValue) -> str:
     return "N/A" if value.value is None else f"{value.value:.{metric.in_unit.long_digits}f}"
 
 
-def without_interval(spec: BenchmarkSpec, result: Numbers) -> str | None:
+def without_interval(spec: BenchmarkSpec, metrics: Metrics) -> str | None:
     """Return a line on the metrics that would have an interval on more videos; None where there are none."""
     names = [
         name
-        for name, metric in result.metrics.items()
+        for name, metric in metrics.items()
         if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
     ]
     return no_interval(names) if names else None
@@ -107,9 +86,9 @@ def no_interval(names: Iterable[str]) -> str:
     return f"no interval for {', '.join(names)}: fewer than 10 videos"
 
 
-def _behind(spec: BenchmarkSpec, metric: Metric, result: Numbers) -> int:
+def _behind(spec: BenchmarkSpec, metric: Metric, metrics: Metrics) -> int:
     """Count the items behind a value; of a mean of metrics, behind the one with the fewest."""
     how = metric.aggregate
     parts = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else []
-    own = result.metrics[metric.name].n if metric.name in result.metrics else 0
-    return min([own, *(_behind(spec, part, result) for part in parts)])
+    own = metrics[metric.name].n if metric.name in metrics else 0
+    return min([own, *(_behind(spec, part, metrics) for part in parts)])

@@ -51,9 +51,7 @@ def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pil
     metric = spec.primary
     both = comparison.on_both(a, b)
     by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in both)
-    draws = None if by_a.draws is None or by_b.draws is None else by_a.draws - by_b.draws
-    value = None if by_a.value is None or by_b.value is None else by_a.value - by_b.value
-    pilot = _pilot(metric, aggregation.Resampled(value, draws, by_a.n, by_a.videos), paired=True)
+    pilot = _pilot(metric, aggregation.Resampled(*by_a.minus(by_b), by_a.n, by_a.videos), paired=True)
     return replace(pilot, measured=True, **_discordant(metric, *both))
 
 

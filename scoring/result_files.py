@@ -1,4 +1,4 @@
-"""A result on disk: `result.json` and `samples.jsonl`, written whole, and the JSON that scripts read.
+"""A result on disk: `result.json` and `samples.jsonl`, written whole.
 
 `questions.jsonl` may lie beside them: what was asked, in the owners' words. It stays on the machine that it was written
 on: no store takes it and nothing publishes it.
@@ -11,10 +11,11 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -24,7 +25,8 @@ from reelbench.registry import bounds, discovery, files, records
 from reelbench.registry.base_record import checked
 from reelbench.registry.containment import contained
 from reelbench.registry.declaration import declaration, scoring_sha256
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.media.library import Library
 from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_array, is_object
@@ -357,10 +359,28 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     return asked
 
 
-def as_json(result: records.Result) -> dict[str, Any]:
-    """Return the document that `--json` prints: the benchmark, its counts, metrics and breakdowns."""
-    document = result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
-    return {"benchmark": result.benchmark.id, "version": result.benchmark.version, **document}
+def write_questions(
+    folder: Path, library: Library, asked: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]]
+) -> None:
+    """Write a line for each sample: `id`, `question`, `options` (empty where none is known) and `media`.
+
+    `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
+    """
+
+    @cache
+    def media(video: str) -> str | None:
+        try:
+            path = library.find({"video": video})
+        except ReelbenchError:  # a submission may name what no file can be called
+            return None
+        return str(path.absolute()) if path else None
+
+    lines = (
+        {"id": sample.id, "question": question, "options": list(options) if any(options) else [], "media": found}
+        for sample, (question, options) in asked
+        for found in (media(sample.video),)
+    )
+    files.write_jsonl(folder / QUESTIONS_FILE, lines)
 
 
 def software(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.records import Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.right_answers import is_right, score_of
+from reelbench.scoring.aggregation import score_of
 from reelbench.stats.intervals import Estimate, mean_over_clusters
 
 ShortcutColumn = Literal["blind", "single frame"]
@@ -97,7 +97,9 @@ def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
 
 def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
     """Return question -> whether it was answered right by the primary metric; unscored ones are not there."""
-    scored = ((sample.id, is_right(spec, score_of(spec, sample))) for sample in samples if sample.state == "scored")
+    scored = (
+        (sample.id, spec.primary.is_right(score_of(spec, sample))) for sample in samples if sample.state == "scored"
+    )
     return {question: right for question, right in scored if right is not None}
 
 

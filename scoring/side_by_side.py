@@ -7,7 +7,7 @@ from reelbench.judges.identity import judge_as_answered
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
-from reelbench.scoring.right_answers import is_right, score_of
+from reelbench.scoring.aggregation import score_of
 
 _NOT_SETTINGS = frozenset(
     (
@@ -87,7 +87,7 @@ def _of(spec: BenchmarkSpec, sample: Sample | None) -> dict[str, Any] | None:
         "state": sample.state,
         "reason": sample.reason,
         "score": score,
-        "right": is_right(spec, score),
+        "right": spec.primary.is_right(score),
         "scores": sample.scores,
         "prediction": sample.prediction,
     }

@@ -6,9 +6,9 @@ ends the wrong way round, or missing.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
@@ -19,8 +19,11 @@ RECALL_THRESHOLDS = (0.3, 0.5)
 MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
 """Those that the literature on moment retrieval reports."""
 GROUNDED_THRESHOLD = 0.5
-_RECALL = {at: f"recall_at_{at}" for at in MOMENT_THRESHOLDS}
-_CORRECT = f"correct_at_iou_{GROUNDED_THRESHOLD}"
+_NAMES = {
+    (kind, at): f"{name}_at_{at}" for kind, name in (("iou", "recall"), ("iop", "iop")) for at in MOMENT_THRESHOLDS
+}
+_CORRECT = {kind: f"correct_at_{kind}_{GROUNDED_THRESHOLD}" for kind in ("iou", "iop")}
+"""Columns by kind of overlap, the items' own names: made once, as items may be many."""
 
 _SLACK = 1.02
 """A window may end a little behind what a file states as its length: by 2 percent and a second."""
@@ -28,6 +31,7 @@ _FEW_BEHIND, _NEARLY, _SOME = 0.05, 0.9, 5
 
 Window = Sequence[float]
 """Start and end in seconds; anything after them (a confidence) is ignored."""
+Columns = Callable[[Item], dict[str, float]]
 
 
 def iou(predicted: Window, target: Window) -> float:
@@ -61,25 +65,42 @@ def score_item(
     Raises:
         InputError: the target has no window, as in a split whose answers are hidden.
     """
+    spans, span = _true_windows(target), parsed.get("span")
+    return _columns("iou", max(iou(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
+
+
+def _true_windows(target: Mapping[str, Any]) -> Sequence[Window]:
     if not target.get("spans"):
         raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
-    span = parsed.get("span")
-    best = max(iou(span, true_span) for true_span in target["spans"]) if span else 0.0
-    scores = {"iou": best} | {_RECALL[at]: 1.0 if best >= at else 0.0 for at in thresholds}
+    return target["spans"]
+
+
+def _columns(
+    kind: Literal["iou", "iop"],
+    score: float,
+    thresholds: Sequence[float],
+    parsed: Mapping[str, Any],
+    target: Mapping[str, Any],
+) -> dict[str, float]:
+    """Return a score, whether it reaches each threshold and, with answers, whether it is good and the answer right."""
+    scores = {kind: score} | {_NAMES[kind, at]: float(score >= at) for at in thresholds}
     if "answer" in parsed and target.get("answer") is not None:
-        correct = choice.score_item(parsed, target)["correct"]
-        scores[_CORRECT] = correct if best >= GROUNDED_THRESHOLD else 0.0
+        right = choice.score_item(parsed, target)["correct"]
+        scores[_CORRECT[kind]] = right if score >= GROUNDED_THRESHOLD else 0.0
     return scores
 
 
-def columns(item: Item, thresholds: Sequence[float] = RECALL_THRESHOLDS) -> dict[str, float]:
-    """Return the item's columns; none where the submission gives no windows at all (no key `span`)."""
-    if item.parsed is None or "span" not in item.parsed:
-        return {}
-    return score_item(item.parsed, item.target, thresholds)
+def _where_offered(score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, float]]) -> Columns:
+    """Return an item's columns by a score of (parsed, target); none where no windows are given at all (no `span`)."""
+
+    def columns(item: Item) -> dict[str, float]:
+        return score(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
+
+    return columns
 
 
-moment_columns = partial(columns, thresholds=MOMENT_THRESHOLDS)
+columns = _where_offered(score_item)
+moment_columns = _where_offered(partial(score_item, thresholds=MOMENT_THRESHOLDS))
 """The columns of an item that asks for a span alone."""
 
 
@@ -96,17 +117,12 @@ def iop(predicted: Window, target: Window) -> float:
     return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
 
 
-def covered_columns(item: Item) -> dict[str, float]:
+@_where_offered
+def covered_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
-    if not columns(item) or item.parsed is None:
-        return {}
-    span = item.parsed["span"]
-    best = max(iop(span, true_span) for true_span in item.target["spans"]) if span else 0.0
-    scores = {"iop": best} | {f"iop_at_{at}": float(best >= at) for at in RECALL_THRESHOLDS}
-    if "answer" in item.parsed and item.target.get("answer") is not None:
-        right = choice.score_item(item.parsed, item.target)["correct"]
-        scores[f"correct_at_iop_{GROUNDED_THRESHOLD}"] = right * (best >= GROUNDED_THRESHOLD)
-    return scores
+    spans, span = _true_windows(target), parsed["span"]
+    best = max(iop(span, one) for one in spans) if span else 0.0
+    return _columns("iop", best, RECALL_THRESHOLDS, parsed, target)
 
 
 def merged(windows: Sequence[Window]) -> list[Window]:
@@ -128,15 +144,11 @@ def union_iou(predicted: Sequence[Window], target: Sequence[Window]) -> float:
     return both / whole if whole > 0 else 0.0
 
 
-def union_columns(item: Item) -> dict[str, float]:
+@_where_offered
+def union_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the columns of an item all of whose windows count, those of the answer and the right ones."""
-    if item.parsed is None or "span" not in item.parsed:
-        return {}
-    score = union_iou(item.parsed.get("spans") or (), item.target["spans"])
-    scores = {"iou": score} | {_RECALL[at]: float(score >= at) for at in MOMENT_THRESHOLDS}
-    if "answer" in item.parsed and item.target.get("answer") is not None:
-        scores[_CORRECT] = choice.score_item(item.parsed, item.target)["correct"] * (score >= GROUNDED_THRESHOLD)
-    return scores
+    score = union_iou(parsed.get("spans") or (), target["spans"])
+    return _columns("iou", score, MOMENT_THRESHOLDS, parsed, target)
 
 
 _MOST_RANKED = 10  # windows of an answer that QVHighlights' evaluator looks at
@@ -155,12 +167,11 @@ def average_precision(predicted: Sequence[Window], target: Sequence[Window], thr
     return sum(max(precision[at:]) for at, hit in enumerate(hits) if hit) / len(target)
 
 
-def ranked_columns(item: Item) -> dict[str, float]:
+@_where_offered
+def ranked_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the mean average precision of an item's windows over IoU 0.5 to 0.95, and at 0.5 and 0.75."""
-    if item.parsed is None or "span" not in item.parsed:
-        return {}
-    windows = (item.parsed.get("spans") or ())[:_MOST_RANKED]
-    at = {each: average_precision(windows, item.target["spans"], each) for each in AP_THRESHOLDS}
+    windows = (parsed.get("spans") or ())[:_MOST_RANKED]
+    at = {each: average_precision(windows, target["spans"], each) for each in AP_THRESHOLDS}
     return {"map": sum(at.values()) / len(at), "map_at_0.5": at[0.5], "map_at_0.75": at[0.75]}
 
 

@@ -40,13 +40,11 @@ class ValueBounds:
         lower: The value, interval and items with every unscored item at the scale's lowest.
         upper: The same at its highest.
         items: Items that the metric is of, those without their video left out.
-        unscored: Those among them that have no score of the metric.
     """
 
     lower: MetricValue
     upper: MetricValue
     items: int
-    unscored: int
 
     @property
     def ci95(self) -> tuple[float, float] | None:
@@ -71,8 +69,7 @@ def value_bounds(spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample])
         aggregation.metric_with_interval(spec, metric, with_unscored_at(end, spec, metric, items))
         for end in ("lowest", "highest")
     )
-    unscored = sum(not columns.keys() <= sample.scores.keys() for sample in items)
-    return ValueBounds(lower, upper, len(items), unscored)
+    return ValueBounds(lower, upper, len(items))
 
 
 def with_unscored_at(

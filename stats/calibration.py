@@ -101,14 +101,14 @@ def calibrate(
     blocks = np.concatenate(list(intervals.resampled_sums(np.concatenate([sums, products], axis=1))))
     total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
     with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = _Drawn(total[:, 1] / total[:, 0], _corrected(total, moments)[0])
+        of_people, of_both = total[:, 1] / total[:, 0], _corrected(total, moments)[0]
 
     def estimate(value: float, draws: Array) -> Estimate:
         return Estimate(value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds))
 
-    alone = estimate(float(labels[given].mean()), drawn.people)
-    corrected = estimate(float(point[0]), drawn.corrected)
-    confusion = _confusion(scores, labels, videos, steps, labelled_videos)
+    alone = estimate(float(labels[given].mean()), of_people)
+    corrected = estimate(float(point[0]), of_both)
+    confusion, shares, confusion_mean = _confusion(scores, labels, videos, steps, labelled_videos)
     verdict: Usefulness = "too few labels"
     if alone.ci95 is not None and corrected.ci95 is not None and labelled_videos >= LABELLED_VIDEOS:
         widths = [ends[1] - ends[0] for ends in (alone.ci95, corrected.ci95)]
@@ -121,25 +121,12 @@ def calibrate(
         people=alone,
         corrected=corrected,
         weight=float(weight[0]),
-        confusion=confusion and confusion.counts,
-        shares=confusion and confusion.shares,
-        confusion_mean=confusion and confusion.mean,
-        labels_to_halve=_labels_to_halve(sums, float(weight[0]), drawn.corrected),
+        confusion=confusion,
+        shares=shares,
+        confusion_mean=confusion_mean,
+        labels_to_halve=_labels_to_halve(sums, float(weight[0]), of_both),
         verdict=verdict,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    people: Array
-    corrected: Array
-
-
-@dataclass(frozen=True, slots=True)
-class _Confusion:
-    counts: dict[float, dict[float, int]]
-    shares: dict[float, Estimate] | None
-    mean: Estimate | None
 
 
 def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
@@ -236,11 +223,11 @@ def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
 
 def _confusion(
     scores: Array, labels: Array, videos: Sequence[str], steps: Sequence[float] | None, clusters: int
-) -> _Confusion | None:
-    """Count and solve; None off a scale of steps."""
+) -> tuple[dict[float, dict[float, int]] | None, dict[float, Estimate] | None, Estimate | None]:
+    """Return `confusion`, `shares` and `confusion_mean` of a `Calibration`; None off a scale of steps."""
     given = ~np.isnan(labels)
     if steps is None or not set(scores) | set(labels[given]) <= set(steps):
-        return None
+        return None, None, None
     grid = np.array(steps, dtype=np.float64)
     size = len(grid)
     judged = (scores[:, None] == grid).astype(np.float64)
@@ -251,7 +238,7 @@ def _confusion(
     named = {x: {y: int(n) for y, n in zip(steps, row, strict=True)} for x, row in zip(steps, counts, strict=True)}
     shares = solve_shares(counts, judged.sum(axis=0))
     if shares is None:
-        return _Confusion(named, None, None)
+        return named, None, None
     blocks = np.concatenate(list(intervals.resampled_sums(sums)))
     solved = [solve_shares(row[: size * size].reshape(size, size), row[size * size :]) for row in blocks]
     drawn = np.array([np.full(size, np.nan) if x is None else x for x in solved])
@@ -259,7 +246,7 @@ def _confusion(
     def estimate(value: float, draws: Array, bounds: Bounds) -> Estimate:
         return Estimate(value, intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t"))
 
-    return _Confusion(
+    return (
         named,
         {step: estimate(float(shares[at]), drawn[:, at], (0, 1)) for at, step in enumerate(steps)},
         estimate(float(shares @ grid), drawn @ grid, (min(steps), max(steps))),

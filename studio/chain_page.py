@@ -24,7 +24,7 @@ from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array
 from reelbench.studio.discussion import JUDGE
 from reelbench.studio.discussion_files import QUESTION_KEYS, WrittenQuestion
-from reelbench.studio.funnel import FunnelRecord, TokensRecord
+from reelbench.studio.funnel import StageRecord, TokensRecord
 
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
@@ -74,7 +74,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         ],
         "turns": list(_turns(said)),
         "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
-        "stages": _held(FunnelRecord, read_json(funnel), str(funnel))["stages"],
+        "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
     }
     page = shell_page(
         f"{name}: what was made of it",
@@ -276,6 +276,10 @@ class _WinRate(BaseModel):
 class _Comparison(BaseModel):
     measures: dict[str, _Measure]
     win_rate: _WinRate | None
+
+
+class _Funnel(BaseModel):
+    stages: list[StageRecord]
 
 
 def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:

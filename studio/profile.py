@@ -24,7 +24,7 @@ from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import cognitive_profile, result_files, right_answers
+from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.scoring.certificate_length import certificates
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
@@ -413,7 +413,7 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
     for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]
-        elif (score := right_answers.score_of(dataset.spec, sample)) is not None:
+        elif (score := aggregation.score_of(dataset.spec, sample)) is not None:
             correct[name] = (score - low) / (high - low)
     known = [entry for entry in dataset.entries if entry.id in correct]
     if not known:

@@ -41,7 +41,6 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
 from reelbench.tasks import predictions
-from reelbench.tasks import questions as questions_file
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import (
@@ -212,8 +211,8 @@ class Evaluation:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         spec, split, source = self.spec, self.questions.split, self.questions.source
         samples = self.scored.samples
-        questions_file.write(folder, self.questions, zip(samples, self.asked, strict=True))
-        doubt, lost, here = questions_file.unit_doubt(self.questions, samples), None, None
+        result_files.write_questions(folder, self.questions.library, zip(samples, self.asked, strict=True))
+        doubt, lost, here = self.questions.unit_doubt(samples), None, None
         with suppress(ReelbenchError):  # questions that are not here
             here = self.questions.here
             if here.left_out[0]:

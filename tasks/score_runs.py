@@ -9,19 +9,9 @@ from reelbench.registry.files import read_json
 from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import cognitive_profile, result_files
+from reelbench.tasks.lmms import run_logs
 from reelbench.tasks.lmms.option_scores import compared_anew
-from reelbench.tasks.lmms.run_logs import (
-    LoggedTask,
-    data_name,
-    logged_items,
-    logged_tasks,
-    media_missing,
-    model_of,
-    questions_of,
-    settings_of,
-    settings_of_twin,
-    spec_and_task,
-)
+from reelbench.tasks.lmms.run_logs import LoggedTask
 from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, merged, scored
 from reelbench.tasks.submissions import PredictionSet, Questions, tagged
@@ -45,7 +35,7 @@ def run_evaluations(
     Raises:
         InputError: The tags name no question of the run, or one of `tasks` is not in it.
     """
-    logged = logged_tasks(run)
+    logged = run_logs.logged_tasks(run)
     if tasks:
         there = {task.task for task in logged}
         if absent := [name for name in tasks if name not in there]:
@@ -75,9 +65,9 @@ def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
     tags = cognitive_profile.read_tags(path)
     about: set[str] = set()
     for one in logged:
-        spec, task = spec_and_task(one.task)
+        spec, task = run_logs.spec_and_task(one.task)
         if task.name == one.task:
-            items = logged_items(one.samples).items
+            items = run_logs.logged_items(one.samples).items
         else:
             items = twin_items(one.samples, Questions(spec, task.split, task)).items
         about |= {one.task} if any(item.id in tags for item in items) else set()
@@ -93,7 +83,7 @@ def scores_folder(logged: LoggedTask) -> Path:
 
 def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
-    spec, task = spec_and_task(name)
+    spec, task = run_logs.spec_and_task(name)
     if task.reasoned:
         raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
     return spec, task
@@ -118,23 +108,23 @@ def _evaluated(
     # What people stated in an earlier scoring of the run, scoring again keeps.
     before = result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
     about = options.about or (before and before.model.about)
-    model = model_of(document)
+    model = run_logs.model_of(document)
     if task.name != logged.task:
         if options.earlier is not None or options.only is not None or options.answering is not None:
             raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
         twin = twin_items(logged.samples, questions)
         note = twin.note(logged.task, document.get("results", {}).get(logged.task, {}))
         submission = PredictionSet(questions, twin.items, notes=[note])
-        given = Answers(submission, model, settings_of_twin(document, logged.task), duplicate=twin.duplicate)
+        given = Answers(submission, model, run_logs.settings_of_twin(document, logged.task), duplicate=twin.duplicate)
     else:
-        data = data_name(document, logged)
-        questions = questions_of(questions, data)
+        data = run_logs.data_name(document, logged)
+        questions = run_logs.questions_of(questions, data)
         words = questions.words if questions.stated is None else {}  # the run logs no more than the question's text
-        run = logged_items(logged.samples, words)
-        items = run.items + media_missing(data, {item.id for item in run.items}, options.note, words)
+        run = run_logs.logged_items(logged.samples, words)
+        items = run.items + run_logs.media_missing(data, {item.id for item in run.items}, options.note, words)
         if options.answering is not None:
             data, items = compared_anew(task, data, items, options.answering)
-        settings = settings_of(spec, document, task, data, items, run=run)
+        settings = run_logs.settings_of(spec, document, task, data, items, run=run)
         settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
         if (earlier := options.earlier) is not None:
             earlier.check_apart(folder)

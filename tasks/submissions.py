@@ -3,8 +3,10 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,16 +15,18 @@ from pydantic import ValidationError
 from reelbench.registry import looks, rows
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
+from reelbench.registry.data.declared_check import lengths_of
 from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
+from reelbench.registry.media.library import Library
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained
-from reelbench.scoring import aggregation, answers, cognitive_profile
+from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,12 @@ class Reference:
     options: tuple[str, ...] = ()
     timing: Timing = UNTIMED
 
+    def item(self, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
+        """Return it with its answer, to be scored; `others` are fields that are others, or further."""
+        fields = {name: getattr(self, name) for name in ("id", "video", "target", "facets", "question", "options")}
+        fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
+        return Item(**fields | others)
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -58,6 +68,8 @@ class Inputs:
     split: str | None = None
     data: Path | None = None
 
+
+_FILES_OPENED = 100
 
 Words = tuple[str, tuple[str, ...]]
 """A question and its options, none where it has none or they are not known."""
@@ -114,6 +126,30 @@ class Questions:
             digest = f"{self.spec.id}:{sha256_of(self.file)}"
             return SourceRecord(kind="files", location=self.file.name, revision=None, fingerprint=digest)
         return self.stated or self.here.source
+
+    def unit_doubt(self, samples: Sequence[Sample]) -> str | None:
+        """Say where windows look as if they were no seconds, held to the lengths that rows or video files state.
+
+        Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
+        """
+        windows = {
+            sample.id: (sample.parsed["span"], sample.target["spans"][0])
+            for sample in samples
+            if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
+        }
+        lengths: dict[str, float] = {}
+        asked = [row for row in self.rows if row["id"] in windows] if windows else []
+        with suppress(ReelbenchError):  # a name that no file can have
+            unstated = dict.fromkeys(row["video"] for row in asked if not row.get("duration"))
+            opened = set(islice(unstated, _FILES_OPENED))
+            found = ((row["video"], self.library.find(row)) for row in asked if row["video"] in opened)
+            lengths = lengths_of(asked, {video: path for video, path in found if path is not None})
+        return temporal_span.unit_doubt(windows, lengths)
+
+    @cached_property
+    def library(self) -> Library:
+        """The videos that are here; none is made."""
+        return Library(self.spec, self.split, self.data, make=False)
 
     @property
     def hidden(self) -> bool:
@@ -173,7 +209,7 @@ class UniqueIds(dict[str, str]):
         self[name] = where
 
 
-def listed(
+def entries(
     path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (where, id, entry) of an owners' list of predictions, or of the only one, `key` naming the id.
@@ -326,18 +362,8 @@ def join(
     for reference in drained(references):
         given = predictions.pop(reference.id, nothing)
         try:
-            item = Item(
-                id=reference.id,
-                video=videos.setdefault(reference.video, reference.video),
-                target=reference.target,
-                facets=reference.facets,
-                question=reference.question,
-                options=reference.options,
-                prediction=given.prediction,
-                parsed=given.parsed,
-                flags=given.flags,
-                reason=given.reason or hidden,
-            )
+            video = videos.setdefault(reference.video, reference.video)
+            item = reference.item(given, video=video, reason=given.reason or hidden)
         except ValidationError as error:
             raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
         items.append(Item.from_checked(vars(item)))
@@ -347,15 +373,6 @@ def join(
 def hides(spec: BenchmarkSpec, split: str) -> bool:
     """Whether only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
-
-
-def item_of(spec: BenchmarkSpec, row: Row, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
-    """Return a row and the answer to it as an item, to be scored; `others` are fields that are others, or further."""
-    fields: dict[str, Any] = {name: row[name] for name in ("id", "video", "question")}
-    fields |= {"target": rows.target(spec, row), "facets": rows.facets(spec, row)}
-    fields |= {"options": tuple(row.get("options", ()))}
-    fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
-    return Item(**(fields | others))
 
 
 def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:

@@ -71,6 +71,7 @@ class Forks:
         if any(
             env.get(key) != self._environment.get(key) for key in env | self._environment if key.startswith(_AT_START)
         ):
+            assert not {KILL_AT, FULL_AT, NO_NETWORK} & env.keys(), "a test left a PYTHON… set: no fork"
             return None
         command = [str(Path(sys.executable).with_name("reelbench")), *arguments]
         with (

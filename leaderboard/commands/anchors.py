@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Per, reports_status, strata
+from reelbench.cli.judging import judge_options
+from reelbench.cli.option_groups import Per, reports_status, strata, takes
 from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.registry.records import Result
-    from reelbench.scoring.aggregation import ScoredItems
+
+_NOTE = "anchors: a few answers, to ask a judge about again"
 
 
-@takes_judge
+@takes("judge", judge_options)
 @reports_status
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
@@ -36,6 +36,7 @@ def anchors(
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
     """
     from reelbench.cli.compare import read_one
+    from reelbench.leaderboard.rejudge import write_anew
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation, result_files
     from reelbench.scoring import anchors as drawing
@@ -50,7 +51,8 @@ def anchors(
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
         metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)
         counts = aggregation.count(drawn)
-        _write(out, given.result, aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge))
+        scored = aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge)
+        write_anew(out, spec, scored, given.result, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is not None:
         asked = _ask_anew(out, judge)
@@ -63,6 +65,7 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
     from reelbench.cli.compare import read_one
     from reelbench.judges.judge_run import judge_of
     from reelbench.leaderboard import against_data
+    from reelbench.leaderboard.rejudge import write_anew
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation
 
@@ -82,23 +85,5 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
         raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")
     for line in notes:
         console.note(line)
-    _write(asked, first.result, scored)
+    write_anew(asked, spec, scored, first.result, note=_NOTE)
     return asked
-
-
-def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
-    from reelbench.registry import discovery
-    from reelbench.scoring import result_files
-
-    result_files.write(
-        folder,
-        discovery.spec_of(of.benchmark),
-        scored,
-        split=of.benchmark.split,
-        source=of.benchmark.source,
-        model=of.model,
-        settings=of.settings,
-        attribution=result_files.Attribution(
-            of.data, of.benchmark.questions_sha256, note="anchors: a few answers, to ask a judge about again"
-        ),
-    )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_about
+from reelbench.cli.about import about_options
 from reelbench.cli.app import App
-from reelbench.cli.judging import JudgeEstimate, budget_of, price_of, takes_judge
+from reelbench.cli.judging import JudgeEstimate, budget_of, judge_options, price_of
 from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
@@ -41,10 +41,6 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     from reelbench.registry.workers import Workers
 
     return Workers(workers, engine)
-
-
-takes_workers = takes("spread", workers_options)
-"""Gives a command these options; it takes their outcome as its argument `spread`."""
 
 
 def rejudge_options(
@@ -76,8 +72,8 @@ def rejudge_options(
 
 @app.command()
 @takes("rejudge", rejudge_options)
-@takes_workers
-@takes_about
+@takes("spread", workers_options)
+@takes("about", about_options)
 def add(
     run_dir: Annotated[
         Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
@@ -112,15 +108,14 @@ def add(
         counted = sorted(Counter(one.outcome for one in done).items())
         console.note(", ".join(f"{number} {outcome}" for outcome, number in counted))
     # Say what was filed without the metric that ranks, and how it gets it.
+    from reelbench.leaderboard.entries import metric_value
     from reelbench.registry import discovery
 
     for one in done[:_SHOWN]:
-        result = one.result
-        if one.place is None or result is None or one.outcome == "refused":
+        if one.place is None or (result := one.result) is None or one.outcome == "refused":
             continue
         spec = discovery.spec_of(result.benchmark)
-        primary = result.metrics.get(spec.primary.name)
-        if spec.judge is None or (primary is not None and primary.value is not None):
+        if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
             continue
         name = f"score --run {one.source}" if result.model.adapter else f"score {spec.id} --predictions FILE"
         console.note(
@@ -133,7 +128,7 @@ def add(
 
 
 @app.command()
-@takes_judge
+@takes("judge", judge_options)
 @reports_status
 def rejudge(
     *,
@@ -203,16 +198,16 @@ def show(made: "Bridge") -> None:
     console.show(table)
     if len(made.results) > 1:
         tau = "undefined" if made.tau is None else f"{made.tau:.2f}"
-        if made.changed is None:
-            changed = "too many results to compare each with each"
-        else:
-            pairs = [
-                f"{pair.first.result.model.id} and {pair.second.result.model.id} (p = {p_value(pair.p)})"
-                for pair in made.changed
-            ]
-            changed = (
-                f"changed places beyond chance: {', '.join(pairs)}" if pairs else "no pair changed places beyond chance"
-            )
+        pairs = [
+            (pair.first.result.model.id, pair.second.result.model.id, p_value(pair.p)) for pair in made.changed or ()
+        ]
+        changed = (
+            "no pair changed places beyond chance"
+            if made.changed is not None
+            else "too many results to compare each with each"
+        )
+        if pairs:
+            changed = f"changed places beyond chance: {', '.join(f'{a} and {b} (p = {p})' for a, b, p in pairs)}"
         console.write(f"Kendall's tau of the two orders: {tau}; {changed}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
 
@@ -222,21 +217,16 @@ def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store, a line each with its key."""
     from reelbench.leaderboard import store as stores
 
+    kept = stores.read(store)
     if as_json:
-        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
+        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in kept]
         console.write_json({"results": rows})
         return
     table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
-    for stored in stores.read(store):
-        result, check = stored.result, stored.check
-        scored = f"{result.counts.scored}/{result.counts.items}"
-        told = (
-            result.judge.requested if result.judge else "",
-            check.partial or "",
-            ", ".join(check.stated or ()),
-            result.provenance.date,
-        )
-        table.add_row(stored.key, result.model.id, scored, *told)
+    for stored in kept:
+        result, partial, stated = stored.result, stored.check.partial or "", ", ".join(stored.check.stated or ())
+        scored, judge = f"{result.counts.scored}/{result.counts.items}", result.judge.requested if result.judge else ""
+        table.add_row(stored.key, result.model.id, scored, judge, partial, stated, result.provenance.date)
     console.show(table)
 
 
@@ -269,7 +259,7 @@ def import_hub(
 
 
 @app.command()
-@takes_workers
+@takes("spread", workers_options)
 def build(
     *,
     store: Store,
@@ -294,7 +284,7 @@ def build(
 
 
 @app.command()
-@takes_workers
+@takes("spread", workers_options)
 def check(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
@@ -317,8 +307,8 @@ def check(
         of_store = {one.folder: f"{one.folder}: {one.why}" for one in report.submissions if one.verdict == "refused"}
         refused = of_store | refused
         for one in report.submissions:
-            if one.differs:
-                console.note(f"{one.folder}: a table of its own: {one.differs}")
+            if one.entry and one.entry.group.differs:
+                console.note(f"{one.folder}: a table of its own: {one.entry.group.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:

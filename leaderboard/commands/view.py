@@ -30,7 +30,7 @@ def view(
     several benchmarks, there is a page for each.
     """
     from reelbench.leaderboard.view import page
-    from reelbench.leaderboard.view.runs import grouped
+    from reelbench.leaderboard.view.document import grouped
     from reelbench.registry.files import write_text
 
     if absent := [path for path in runs if not path.exists()]:

@@ -11,12 +11,13 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.judges.prompting import load_prompts
+from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.standing import bound_in_words, standing
@@ -25,8 +26,8 @@ from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
-from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
-from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, MeanOf, Metric, UrlFile
+from reelbench.registry.records import JudgeRecord, MetricValue
+from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, Metric, UrlFile
 from reelbench.registry.values import as_text, is_number
 from reelbench.scoring import result_files
 
@@ -52,28 +53,32 @@ def export(
         raise InputError(
             f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
         )
+    source = {
+        "source_name": "Reelbench",
+        "source_type": "evaluation_run",
+        "source_organization_name": organization,
+        "evaluator_relationship": relationship,
+    }
     for one in stored:
-        spec = one.spec
         if loading.is_mini(one.result.benchmark.split):
             yield Exported(one.key, why="it is on the mini data, which is for trying things out")
         elif not any(found.value is not None for found in one.result.metrics.values()):
             yield Exported(one.key, why="none of its metrics is scored")
         else:
-            why = why_withheld(spec, one.result.benchmark.split)
-            files = tuple(_write(one, spec, out, organization, relationship))
-            yield Exported(one.key, files, f"its samples: {why}" if why else "")
+            why = why_withheld(one.spec, one.result.benchmark.split)
+            yield Exported(one.key, tuple(_write(one, source, out)), f"its samples: {why}" if why else "")
 
 
-def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str, relationship: str) -> Iterator[Path]:
-    result = one.result
+def _write(one: StoredResult, source: Mapping[str, str], out: Path) -> Iterator[Path]:
+    spec, result = one.spec, one.result
     developer, model = (_NAME.sub("_", part).strip("._") or "unknown" for part in result.model.id.rpartition("/")[::2])
     # From the result, so that an export made again is the same file and not a second result.
     digest = hashlib.sha256(f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode())
     name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
     folder = Path("data") / spec.id / developer / model
-    document = aggregate(one, spec, organization, relationship)
+    document = aggregate(one, source)
     if why_withheld(spec, result.benchmark.split) is None:
-        rows = list(instances(spec, result, result_files.read_samples(one.folder), document["evaluation_id"]))
+        rows = list(instances(one, document["evaluation_id"]))
         if rows:
             samples = folder / f"{name}_samples.jsonl"
             write_jsonl(out / samples, rows)
@@ -95,9 +100,9 @@ def _write(one: StoredResult, spec: BenchmarkSpec, out: Path, organization: str,
 # --- the aggregate -------------------------------------------------------------------------------------------------
 
 
-def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relationship: str) -> dict[str, Any]:
-    """Return the aggregate file's content, without the reference to the instances."""
-    result, model = one.result, one.result.model
+def aggregate(one: StoredResult, source: Mapping[str, str]) -> dict[str, Any]:
+    """Return the aggregate file's content, without the reference to the instances; `source` says who evaluated."""
+    spec, result, model = one.spec, one.result, one.result.model
     try:
         stamp = str(int(date_of(result).timestamp()))
     except ValueError:
@@ -110,12 +115,7 @@ def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relatio
         "evaluation_id": evaluation,
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
-        "source_metadata": {
-            "source_name": "Reelbench",
-            "source_type": "evaluation_run",
-            "source_organization_name": organization,
-            "evaluator_relationship": relationship,
-        },
+        "source_metadata": source,
         "eval_library": {
             "name": "reelbench",
             "version": result.software.get("reelbench", "unknown"),
@@ -134,17 +134,15 @@ def aggregate(one: StoredResult, spec: BenchmarkSpec, organization: str, relatio
             },
         },
         "evaluation_results": [
-            _metric_result(one, spec, metric, found, evaluation)
+            _metric_result(one, metric, found, evaluation)
             for metric in spec.metrics
             if (found := result.metrics.get(metric.name)) is not None and found.value is not None
         ],
     }
 
 
-def _metric_result(
-    one: StoredResult, spec: BenchmarkSpec, metric: Metric, found: MetricValue, evaluation: str
-) -> dict[str, Any]:
-    result = one.result
+def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evaluation: str) -> dict[str, Any]:
+    spec, result = one.spec, one.result
     config: dict[str, Any] = {
         "evaluation_description": f"{spec.title}: {metric.title}",
         "metric_id": f"{spec.id}.{metric.name}",
@@ -177,10 +175,20 @@ def _metric_result(
         "seed": "unknown" if settings.seed is None else str(settings.seed),
         "generation": json.dumps(generation, ensure_ascii=False, sort_keys=True),
     }
+    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
+    of_file = {"split": split, "fingerprint": read.fingerprint, "kind": read.kind}
+    of_file |= {"revision": read.revision} if read.revision else {}
+    data: dict[str, Any] = {"dataset_name": spec.title, "source_type": "other"}
+    if isinstance(source, HubFile):
+        data |= {"source_type": "hf_dataset", "hf_repo": source.repo_id, "hf_split": split}
+        data |= {"samples_number": result.counts.items}
+    else:
+        data |= {"source_type": "url", "url": [source.url]} if isinstance(source, UrlFile) else {}
+        of_file["samples_number"] = str(result.counts.items)
     return {
         "evaluation_result_id": f"{evaluation}#{metric.name}",
         "evaluation_name": f"{spec.id}.{metric.name}",
-        "source_data": _source(spec, result),
+        "source_data": data | {"additional_details": of_file},
         "metric_config": config,
         "score_details": {"score": found.value, "details": _details(one), "uncertainty": uncertainty},
         "generation_config": {"generation_args": arguments, "additional_details": details},
@@ -200,19 +208,6 @@ def _details(one: StoredResult) -> dict[str, str]:
         "coverage": one.check.subset or one.check.partial or "the whole split",
         "benchmark_version": str(one.result.benchmark.version),
     }
-
-
-def _source(spec: BenchmarkSpec, result: Result) -> dict[str, Any]:
-    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
-    details = {"split": split, "fingerprint": read.fingerprint, "kind": read.kind}
-    details |= {"revision": read.revision} if read.revision else {}
-    named: dict[str, Any] = {"dataset_name": spec.title, "source_type": "other"}
-    if isinstance(source, HubFile):
-        named |= {"source_type": "hf_dataset", "hf_repo": source.repo_id, "hf_split": split}
-        return named | {"samples_number": result.counts.items, "additional_details": details}
-    if isinstance(source, UrlFile):
-        named |= {"source_type": "url", "url": [source.url]}
-    return named | {"additional_details": details | {"samples_number": str(result.counts.items)}}
 
 
 def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
@@ -245,13 +240,17 @@ def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
 # --- the instances -------------------------------------------------------------------------------------------------
 
 
-def instances(
-    spec: BenchmarkSpec, result: Result, samples: Iterator[Sample], evaluation: str
-) -> Iterator[dict[str, Any]]:
+def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:
     """Yield a row for each score that an answer has; an answer is correct from the metric's `right_from` on."""
-    columns = list(_columns(spec, result))
-    for sample in samples:
-        for metric, names, scale in columns:
+    spec, result = one.spec, one.result
+    columns: dict[tuple[str, ...], tuple[Metric, float]] = {}  # of the metrics that single answers have; none twice
+    for metric in spec.metrics:
+        found, means = result.metrics.get(metric.name), means_of(spec, metric)
+        if found is not None and found.value is not None and means:
+            scale = means[0].scale if isinstance(metric.aggregate, Mean) else 1.0
+            columns.setdefault(tuple(mean.column for mean in means), (metric, scale))
+    for sample in result_files.read_samples(one.folder):
+        for names, (metric, scale) in columns.items():
             if not all(name in sample.scores for name in names):
                 continue
             score = sum(sample.scores[name] for name in names) / len(names)
@@ -286,25 +285,3 @@ def instances(
                     **({"flags": ", ".join(sample.flags)} if sample.flags else {}),
                 },
             }
-
-
-def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tuple[str, ...], float]]:
-    """Yield the metrics that single answers have, each with its columns and their scale; no column twice."""
-    seen: set[tuple[str, ...]] = set()
-    for metric in spec.metrics:
-        found = result.metrics.get(metric.name)
-        names = _columns_of(spec, metric)
-        if found is None or found.value is None or not names or names in seen:
-            continue
-        seen.add(names)
-        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1.0
-        yield metric, names, scale
-
-
-def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
-    how = metric.aggregate
-    if isinstance(how, Mean):
-        return (how.column,)
-    if isinstance(how, MeanOf):
-        return tuple(name for part in how.metrics for name in _columns_of(spec, spec.metric(part)))
-    return ()

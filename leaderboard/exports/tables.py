@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from string import ascii_lowercase
 from typing import Any, Literal
 
@@ -13,33 +14,33 @@ from reelbench.pages.markdown import inert
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
-from reelbench.registry.text_tables import Table, spreadsheet_cell, tex
+from reelbench.registry.text_tables import Table, interval, spreadsheet_cell, tex
 
 Format = Literal["text", "markdown", "latex"]
 
 _TERMINAL, _BRIEF = 80, 32  # columns of a terminal, and of a name in it
 
 
-def as_csv(board: Board, benchmark: str) -> str:
-    """Return all rows of a benchmark; text that a spreadsheet would run as a formula begins with an apostrophe."""
-    spec = board.specs[benchmark]
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """Return lines of cells as CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
+    csv.writer(text, lineterminator="\r\n").writerows(map(spreadsheet_cell, line) for line in lines)
+    return text.getvalue()
+
+
+def as_csv(board: Board, benchmark: str) -> str:
+    """Return all rows of a benchmark."""
+    metrics = board.specs[benchmark].metrics
     before = [column for column in columns.BEFORE if column.id != "benchmark"]  # the file is of one
-    numbers = [name for metric in spec.metrics for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high")]
-    writer.writerow([*(column.id for column in before), *numbers, *(column.id for column in columns.AFTER)])
+    numbers = [f"{metric.name}{end}" for metric in metrics for end in ("", "_low", "_high")]
+    lines: list[list[object]] = [[*(one.id for one in before), *numbers, *(one.id for one in columns.AFTER)]]
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
-            head, tail = ([spreadsheet_cell(c.value(board, entry)) for c in part] for part in (before, columns.AFTER))
-            values: list[float | str] = []
-            for metric in spec.metrics:
-                found = entry.metrics.get(metric.name)
-                if found is None or found.value is None:
-                    values += ["", "", ""]
-                else:
-                    values += [found.value, *(found.ci95 or ("", ""))]
-            writer.writerow([*head, *values, *tail])
-    return text.getvalue()
+            head, tail = ([column.value(board, entry) for column in part] for part in (before, columns.AFTER))
+            found = [entry.metrics.get(metric.name) or MetricValue(value=None, n=0) for metric in metrics]
+            values = ([of.value, *(of.ci95 or (None, None))] for of in found)
+            lines.append([*head, *chain.from_iterable(values), *tail])
+    return csv_text(lines)
 
 
 def as_document(board: Board) -> dict[str, Any]:
@@ -78,15 +79,9 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
     `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main one, which with its
     interval is what a column of a paper has room for; text as many as 80 columns hold.
     """
-    parts = []
-    for name, groups in board.groups.items():
-        if benchmark not in (None, name):
-            continue
-        for group in groups:
-            rows = [entry for entry in board.entries if entry.group == group]
-            made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
-            parts.append(made(board, group, rows, metrics))
-    return "\n".join(parts)
+    made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
+    wanted = chain.from_iterable(groups for name, groups in board.groups.items() if benchmark in (None, name))
+    return "\n".join(made(board, group, board.rows(group), metrics) for group in wanted)
 
 
 def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
@@ -98,25 +93,16 @@ def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[
     return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
 
 
-def number(metric: Metric, found: MetricValue | None) -> str:
-    """Return a value in its unit's digits; an empty text where there is none."""
-    return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
+def value(entry: BoardEntry, metric: Metric) -> str:
+    """Return a row's value in its unit's digits, with the mark of a lower bound; nothing where there is none."""
+    found = metric_value(entry.metrics, metric.name)
+    return "" if found is None else f"{least(entry, metric)}{found:.{metric.in_unit.digits}f}"
 
 
 def _ends(metric: Metric, found: MetricValue | None) -> str:
     if found is None or found.ci95 is None:
         return ""
     return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in found.ci95) + "]"
-
-
-def _half(metric: Metric, entry: BoardEntry) -> str:
-    """Half of the interval's width, as papers print it; of a lower bound, which isn't its middle, the ends."""
-    found = entry.metrics.get(metric.name)
-    if found is None or found.ci95 is None:
-        return ""
-    if entry.lowest is not None:
-        return f" {_ends(metric, found)}"
-    return f" ± {(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
 
 
 def least(entry: BoardEntry, metric: Metric) -> str:
@@ -142,27 +128,35 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
     return [mark for mark in marks if mark]
 
 
+def _ranks(board: Board, entry: BoardEntry) -> list[str]:
+    """A row's rank, and the range of ranks that the data don't rule out."""
+    rank = board.ranks.get(entry.key)
+    return ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
+
+
+def _title(board: Board, group: RankingGroup) -> str:
+    listed = f" ({board.listed_only[group]})" if group in board.listed_only else ""
+    return f"{board.spec(group).title}, {group.label}{listed}"
+
+
 def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     spec = board.spec(group)
     metrics = _shown(spec, entries, wanted)
     lines = [["rank", "ranks", "model", "frames", *(inert(metric.title) for metric in metrics)]]
     lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
-        rank = board.ranks.get(entry.key)
-        numbers = [
-            least(entry, metric)
-            + number(metric, entry.metrics.get(metric.name))
-            + (_half(metric, entry) if metric is spec.primary else "")
-            for metric in metrics
-        ]
+        numbers = []
+        for metric in metrics:
+            numbers.append(value(entry, metric))
+            ends = (found := entry.metrics.get(metric.name)) and found.ci95
+            if metric is spec.primary and ends and entry.lowest is not None:  # its value isn't the interval's middle
+                numbers[-1] += f" {_ends(metric, found)}"
+            elif metric is spec.primary and ends:  # as papers print it
+                numbers[-1] += f" ± {(ends[1] - ends[0]) / 2:.{metric.in_unit.digits}f}"
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
         name += "".join(f" ({mark})" for mark in _marks(board, entry))
-        ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
-        lines.append([inert(text) for text in (*ranks, name, entry.frames, *numbers)])
-    listed = f" ({board.listed[group]})" if group in board.listed else ""
-    return f"### {inert(spec.title)}, {inert(group.label)}{listed}\n\n" + "".join(
-        f"| {' | '.join(row)} |\n" for row in lines
-    )
+        lines.append([inert(text) for text in (*_ranks(board, entry), name, entry.frames, *numbers)])
+    return f"### {inert(_title(board, group))}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
 def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
@@ -182,14 +176,14 @@ def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], want
     rows = []
     for entry, notes in noted:
         signs = ",".join(str(numbers.setdefault(note, len(numbers) + 1)) for note in notes)
-        rank, brief = board.ranks.get(entry.key), entry.brief
+        brief = entry.brief
         brief = brief if len(brief) <= _BRIEF else f"{brief[:18]}…{brief[-_BRIEF + 19 :]}"
-        rows.append(["" if rank is None else str(rank), columns.rank_range(board, entry) or ""])
-        rows[-1].append(brief + (f" [{signs}]" if signs else ""))
+        rows.append([*_ranks(board, entry), brief + (f" [{signs}]" if signs else "")])
         for metric in metrics:
-            found = entry.metrics.get(metric.name)
-            rows[-1].append(least(entry, metric) + number(metric, found))
-            rows[-1] += [_ends(metric, found)[1:-1].replace(", ", " to ")] if metric is spec.primary else []
+            rows[-1].append(value(entry, metric))
+            if metric is spec.primary:
+                found = entry.metrics.get(metric.name)
+                rows[-1].append(interval(found and found.ci95, metric.in_unit.digits))
     heads = ["#", "#ranks", "model"]
     for metric in metrics:
         heads += [f"#{metric.short}", *(["#95 %"] if metric is spec.primary else [])]
@@ -197,11 +191,9 @@ def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], want
     many = len(heads)
     while wanted is None and many > 5 and sum(widths[:many]) + 2 * (many - 1) > _TERMINAL:  # noqa: PLR2004
         many -= 1
-    listed = f" ({board.listed[group]})" if group in board.listed else ""
     below = [*(f"all rows: {note}" for note in of_all), *(f"[{sign}] {note}" for note, sign in numbers.items())]
     below += [f"{len(heads) - many} more columns: --columns, or --format markdown"] if many < len(heads) else []
-    title = f"{spec.title}, {group.label}{listed}"
-    return Table(title, heads[:many], [row[:many] for row in rows], below).text() + "\n"
+    return Table(_title(board, group), heads[:many], [row[:many] for row in rows], below).text() + "\n"
 
 
 def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
@@ -212,33 +204,30 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
     signs: dict[str, str] = {}
     best = {
         metric.name: max(
-            (value for row in entries if row.key in board.ranks and (value := metric_value(row.metrics, metric.name))),
+            (top for row in entries if row.key in board.ranks and (top := metric_value(row.metrics, metric.name))),
             default=None,
         )
         for metric in metrics
     }
     body = []
     for entry, notes in noted:
-        rank = board.ranks.get(entry.key)
         for note in notes:
             signs.setdefault(note, chr(ord("a") + len(signs)) if len(signs) < len(ascii_lowercase) else str(len(signs)))
         mark = f"$^{{{','.join(signs[note] for note in notes)}}}$" if notes else ""
         cells = []
         for metric in metrics:
             found = entry.metrics.get(metric.name)
-            text = tex(least(entry, metric) + number(metric, found))
+            text = tex(value(entry, metric))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
             ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
             cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
-        ranks = ["" if rank is None else str(rank), tex(columns.rank_range(board, entry) or "")]
-        body.append(rf"{' & '.join([*ranks, tex(entry.brief) + mark, *cells])} \\")
+        body.append(rf"{' & '.join([*map(tex, _ranks(board, entry)), tex(entry.brief) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
     from reelbench import __version__
 
     units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
     intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
-    listed = f" ({board.listed[group]})" if group in board.listed else ""
-    caption = f"{spec.title}, {group.label}{listed}: {units}."
+    caption = f"{_title(board, group)}: {units}."
     caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
     caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
     notes = "; ".join(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 from reelbench.leaderboard import site
 from reelbench.leaderboard.recompute import mismatches
 from reelbench.leaderboard.view.pictures import Strips
-from reelbench.leaderboard.view.runs import ViewedRun, rows_here
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.media.library import Library
-from reelbench.registry.records import Sample
+from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import Mean
+from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.registry.values import as_text
-from reelbench.scoring import comparison, result_files, right_answers, side_by_side
+from reelbench.scoring import aggregation, comparison, result_files, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
 
@@ -37,21 +39,55 @@ _PLAIN = frozenset(
 _OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
 
 
-class _Once:
-    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
+@dataclass(frozen=True, slots=True)
+class ViewedRun:
+    """A result as it lies on disk.
 
-    def __init__(self) -> None:
-        self.all: list[Any] = []
-        self._places: dict[Any, int] = {}
+    Attributes:
+        samples: Its items by id, in their order.
+        questions: Id -> `question`, `options`, `media`, from the file beside it; empty where there is none.
+    """
 
-    def place(self, value: str | Sequence[float] | None) -> int | None:
-        if value is None:
-            return None
-        key = value if isinstance(value, str) else tuple(value)
-        if key not in self._places:
-            self._places[key] = len(self.all)
-            self.all.append(value)
-        return self._places[key]
+    folder: Path
+    result: Result
+    samples: Mapping[str, Sample]
+    questions: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """Its benchmark."""
+        return discovery.spec_of(self.result.benchmark)
+
+    @property
+    def split(self) -> str:
+        """Its split."""
+        return self.result.benchmark.split
+
+
+def read_run(folder: Path) -> ViewedRun:
+    """Read a result, its samples and its questions."""
+    result = result_files.read(folder)
+    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
+
+
+def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
+    """Read every result under the paths, together what is of the same benchmark, version and split.
+
+    Raises:
+        InputError: Several paths were given, and nothing in them can be compared.
+    """
+    groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
+    for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
+        run = read_run(folder)
+        about = run.result.benchmark
+        groups.setdefault((about.id, about.version, about.split), []).append(run)
+    if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
+        there = ", ".join(
+            f"{runs[0].folder} is {name} {split} (version {n})" for (name, n, split), runs in groups.items()
+        )
+        raise InputError(f"{there}; only results on the same benchmark, version and split stand side by side")
+    return list(groups.values())
 
 
 def document(
@@ -76,10 +112,11 @@ def document(
     if len(runs) > len(LETTERS):
         raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
     spec, split = result_files.shared_spec(run.result for run in runs), runs[0].split
-    rows = rows_here(spec, split)
+    rows: dict[str, Row] = {}
+    with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
+        rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
     strips = Strips(Library(spec, split, make=False), folder, pictures)
-    times, unseen = _Once(), _Once()
-    items = list(_items(runs, rows, _Seen(strips, times, unseen), show, wanted(runs, only)))
+    items = list(_items(runs, rows, strips, show, wanted(runs, only)))
     apart = side_by_side.settings_apart([run.result for run in runs])
     apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
@@ -103,8 +140,8 @@ def document(
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
         "differences": [_differences(runs[0], run) for run in runs[1:]],
         "strips": strips.all,
-        "unseen": unseen.all,
-        "times": times.all,
+        "unseen": list(strips.unseen),
+        "times": list(strips.times),
         "items": items,
     }
 
@@ -127,12 +164,10 @@ def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 
     def is_wanted(name: str) -> bool:
         there = [run.samples.get(name) for run in runs]
-        scores = [
-            None if s is None else right_answers.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)
-        ]
+        scores = [None if s is None else aggregation.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)]
         if only == "differ":
             return len({score for score in scores if score is not None}) > 1
-        right = [right_answers.is_right(run.spec, score) for run, score in zip(runs, scores, strict=True)]
+        right = [run.spec.primary.is_right(score) for run, score in zip(runs, scores, strict=True)]
         if which:
             won, lost = (right[letters.index(letter)] for letter in which.groups())
             return won is True and lost is False
@@ -222,24 +257,10 @@ def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
 # --- items ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What models saw: strips of pictures, the times of all frames, and why there is no strip."""
-
-    strips: Strips
-    times: _Once
-    unseen: _Once
-
-    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        strip = self.strips.strip(sample, frames, media, row)
-        where = {"unseen": self.unseen.place(strip)} if isinstance(strip, str) else {"strip": strip}
-        return where | {"times": self.times.place(sample.frame_timestamps)}
-
-
 def _items(
     runs: Sequence[ViewedRun],
     rows: Mapping[str, Mapping[str, Any]],
-    seen: _Seen,
+    strips: Strips,
     show: Callable[[int], None],
     ids: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
@@ -255,12 +276,12 @@ def _items(
         if row and row.get("duration"):
             item["duration"] = row["duration"]
         media = (asked or {}).get("media")
-        if file := seen.strips.video(media, row or {"video": first.video}):
+        if file := strips.video(media, row or {"video": first.video}):
             item["file"] = file
         item["runs"] = [
             None
             if sample is None
-            else _answer(run, sample) | seen.frames(sample, run.result.settings.frames, media, row)
+            else _answer(run, sample) | strips.frames(sample, run.result.settings.frames, media, row)
             for run, sample in zip(runs, there, strict=True)
         ]
         yield item
@@ -268,7 +289,7 @@ def _items(
 
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
-    score = right_answers.score_of(run.spec, sample)
+    score = aggregation.score_of(run.spec, sample)
     raw = "" if sample.prediction is None else as_text(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
@@ -286,7 +307,7 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
         "thoughts": thoughts if thoughts + answer_text == raw else None,
         "raw": None if thoughts + answer_text == raw else raw,
         "score": score,
-        "right": right_answers.is_right(run.spec, score),
+        "right": run.spec.primary.is_right(score),
         "disagree": side_by_side.judges_disagree(sample),
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}

@@ -1,9 +1,7 @@
 """Writing the page: one HTML file with everything in it, and the pictures beside it."""
 
 import base64
-import csv
 import hashlib
-import io
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import site
+from reelbench.leaderboard.exports.tables import csv_text
 from reelbench.leaderboard.store import public
-from reelbench.leaderboard.view.document import LETTERS, document, wanted
-from reelbench.leaderboard.view.runs import ViewedRun, grouped
+from reelbench.leaderboard.view.document import LETTERS, ViewedRun, document, grouped, wanted
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
-from reelbench.registry.text_tables import spreadsheet_cell
 from reelbench.registry.values import as_text
-from reelbench.scoring import right_answers
+from reelbench.scoring import aggregation
 
 PAGE = "index.html"
 _KIND = "view"
@@ -48,7 +45,6 @@ class View:
 
     path: Path
     items: int
-    pictures: int
     asked: int
     faults: tuple[str, ...] = ()
 
@@ -78,15 +74,22 @@ def write(
     Raises:
         InputError: The folder has other files in it, or the data may not be passed on.
     """
-    if out.suffix == ".html":
-        return _write_alone(runs, out, pictures=pictures, show=show, only=only)
-    page = out / PAGE
-    if out.exists() and any(out.iterdir()) and not _is_ours(page):
+    alone = out.suffix == ".html"
+    page = out if alone else out / PAGE
+    if alone:
+        if why := why_withheld(runs[0].spec, runs[0].split):
+            raise InputError(f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine")
+        runs = [replace(run, result=public(run.result)) for run in runs]
+    elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with replaced(out) as aside:
-        made = document(runs, aside, pictures, show, only)
-        write_text(aside / PAGE, _page(runs, made))
-    return _view(page, made)
+    with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
+        made = document(runs, Path(place), pictures, show, only)
+        if alone:
+            made["sent"] = True
+            _take_in(made, Path(place))
+        write_text(page if alone else Path(place, PAGE), _page(runs, made))
+    faults = tuple(line for lines in made["faults"] for line in lines)
+    return View(page, len(made["items"]), made["asked"], faults)
 
 
 def write_of_folder(folder: Path, out: Path) -> Path:
@@ -95,25 +98,14 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     return write(group, out, pictures=_FEW_PICTURES).path
 
 
-def _write_alone(
-    runs: Sequence[ViewedRun], out: Path, *, pictures: int, show: Callable[[int], None], only: str | None
-) -> View:
-    """Write the page as one file for others to read: pictures are in it, no path of this machine and no film is."""
-    if why := why_withheld(runs[0].spec, runs[0].split):
-        raise InputError(f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine")
-    runs = [replace(run, result=public(run.result)) for run in runs]
-    with tempfile.TemporaryDirectory() as scratch:
-        made = document(runs, Path(scratch), pictures, show, only)
-        for strip in made["strips"]:
-            files = [Path(scratch, f"{strip['files']}{number}.jpg") for number in range(len(strip["times"]))]
-            strip["files"] = [
-                f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files
-            ]
+def _take_in(made: Mapping[str, Any], folder: Path) -> None:
+    """Take the pictures in a folder into a page's data, and the paths of this machine out of it."""
+    for strip in made["strips"]:
+        files = [folder / f"{strip['files']}{number}.jpg" for number in range(len(strip["times"]))]
+        strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files]
     for part in (*made["runs"], *made["items"]):
         part.pop("folder", None)
         part.pop("file", None)
-    write_text(out, _page(runs, made | {"sent": True}))
-    return _view(out, made)
 
 
 def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
@@ -130,33 +122,20 @@ def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
     )
 
 
-def _view(page: Path, made: Mapping[str, Any]) -> View:
-    faults = tuple(line for lines in made["faults"] for line in lines)
-    return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"], faults)
-
-
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     """Return a line for each question: id, video, labels; of each run its answer, score, and whether it is right."""
     facets = [facet.name for facet in runs[0].spec.facets]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
     own = [f"{LETTERS[n]}_{name}" for n in range(len(runs)) for name in ("model", "answer", "score", "right", "reason")]
-    writer.writerow(["id", "video", *facets, *own])
+    lines: list[list[object]] = [["id", "video", *facets, *own]]
     for name in wanted(runs, only):
         there = [run.samples.get(name) for run in runs]
         first = next(sample for sample in there if sample is not None)
-        line = [name, first.video, *("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)]
+        labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)
+        line: list[object] = [name, first.video, *labels]
         for run, sample in zip(runs, there, strict=True):
-            score = None if sample is None else right_answers.score_of(run.spec, sample)
+            score = None if sample is None else aggregation.score_of(run.spec, sample)
             said = "" if sample is None or sample.prediction is None else as_text(sample.prediction)
-            right = {None: "", True: "yes", False: "no"}[right_answers.is_right(run.spec, score)]
-            line += [run.result.model.id, said, "" if score is None else score, right, (sample and sample.reason) or ""]
-        writer.writerow(map(spreadsheet_cell, line))
-    return text.getvalue()
-
-
-def _is_ours(page: Path) -> bool:
-    if not page.is_file():
-        return False
-    with page.open("rb") as file:
-        return _MARK in file.read(200)
+            right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
+            line += [run.result.model.id, said, score, right, sample and sample.reason]
+        lines.append(line)
+    return csv_text(lines)

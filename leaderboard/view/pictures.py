@@ -30,9 +30,14 @@ A_STRIP = 48
 _SAME_TIME = 1e-3
 _FOLDER = "frames"
 
-NOT_OURS = "The model took frames by itself (native); which ones is not recorded."
-UNKNOWN = "Which frames the model saw is not recorded."
 NONE = "The model was shown no frames."
+_WITHOUT_TIMES = {
+    "native": "The model took frames by itself (native); which ones is not recorded.",
+    "none": NONE,
+    "unknown": "Which frames the model saw is not recorded.",
+}
+"""Way of sampling -> the note on an answer whose frames it doesn't tell."""
+
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
 NO_VIDEO = (
@@ -44,20 +49,19 @@ NO_ROOM = "This page holds as many pictures as were asked for; those of this vid
 def unrecorded(frames: str) -> str:
     """Return a note on the frames of an answer without their times, from the sampling that its record names."""
     kind, _, argument = frames.partition(",")[0].partition(":")
-    match kind:
-        case "native":
-            return NOT_OURS
-        case "none":
-            return NONE
-        case "unknown":
-            return UNKNOWN
-        case "uniform":
-            known = f"{argument} frames, evenly over the video ({frames})"
-        case "fps":
-            known = f"{argument} frames a second ({frames})"
-        case _:
-            known = frames
+    if kind in _WITHOUT_TIMES:
+        return _WITHOUT_TIMES[kind]
+    ways = {"uniform": f"{argument} frames, evenly over the video", "fps": f"{argument} frames a second"}
+    known = f"{ways[kind]} ({frames})" if kind in ways else frames
     return f"Asked for: {known}. The times of the frames that the model saw are not recorded."
+
+
+class _Once(dict[Any, int]):
+    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
+
+    def index_of(self, value: str | Sequence[float] | None) -> int | None:
+        key = value if isinstance(value, str | None) else tuple(value)
+        return None if key is None else self.setdefault(key, len(self))
 
 
 @dataclass(slots=True)
@@ -68,14 +72,24 @@ class Strips:
         left: Pictures that may still be written.
         all: The strips as the page has them: `times` of the pictures (s), `files` before the picture's number, and
             `of`, how many frames there were.
+        times: The times of all frames of an answer (s), each list once.
+        unseen: Why there is no strip, each reason once.
     """
 
     library: Library
     folder: Path
     left: int
     all: list[dict[str, Any]] = field(default_factory=list)
+    times: _Once = field(default_factory=_Once)
+    unseen: _Once = field(default_factory=_Once)
     _known: dict[tuple[Any, ...], int | str] = field(default_factory=dict)
     _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
+
+    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return what a page says of the frames that a sample's model saw; the arguments are those of `strip`."""
+        strip = self.strip(sample, frames, media, row)
+        where = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
+        return where | {"times": self.times.index_of(sample.frame_timestamps)}
 
     def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
         """Return the number of the strip of what a sample's model saw, or why there is none.
@@ -137,17 +151,14 @@ class Strips:
             if here is None:
                 return NO_VIDEO
             by_time = dict(zip(here.timestamps, here.paths, strict=True))
-            paths = [by_time.get(time) for time in times]
-            return NOT_HERE if None in paths else lambda chosen: (_opened(paths[i]) for i in chosen)  # type: ignore[arg-type]
+            paths = [by_time[time] for time in times if time in by_time]
+            return NOT_HERE if len(paths) < len(times) else lambda chosen: (_opened(paths[i]) for i in chosen)
         if frames == AGENTIC:
             return LOOKED
-        video = self._file(media, row)
-        if video is None:
+        if (video := self._file(media, row)) is None:
             return NO_VIDEO
         stored = _kept(video, frames, times)
-        if stored is None:
-            return NOT_HERE
-        return lambda chosen: _pictures(stored, chosen)
+        return NOT_HERE if stored is None else lambda chosen: _pictures(stored, chosen)
 
 
 def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | None":

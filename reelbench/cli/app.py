@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families, guesses
-from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES
+from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.guesses import near
 from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line
 from reelbench.registry import settings
@@ -30,18 +30,6 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
 _TYPE = re.compile(r" <(?:list\[)?([^\]> ]+)[^>]*>")
 _METAVARS = {"path": "PATH", "Path": "PATH", "int": "N", "float": "X"}
-
-_REPLIES = "nothing is paid for twice"
-_RUN = f"decoded frames are kept, and {_REPLIES}; the model's answers are kept only with lmms-eval's --use_cache"
-KEPT = {
-    **dict.fromkeys(("score", "ask", "profile", "make discussion", "make moments", "make tags"), _REPLIES),
-    **dict.fromkeys(("diagnose graphs", "diagnose errors"), _REPLIES),
-    **dict.fromkeys(("run", "diagnose run"), _RUN),
-    "cache copy": "what is there already isn't copied again",
-    "frames extract": "what the store has is not decoded again",
-    "data fetch": "what is here is not fetched again",
-}
-"""What a command that is stopped leaves for the next time; the others do no long work."""
 
 ENDS_WELL = ("doctor",)
 """What takes no defaults from a file, as a broken one must not stop it."""
@@ -81,7 +69,7 @@ class _Parsed:
 class Group(_Parsed, TyperGroup):
     """A group of commands, listed whole, under the headings of `sections` where it has any."""
 
-    sections: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    sections: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Heading -> names of commands."""
 
     def known(self) -> "Mapping[str, _click.Command]":
@@ -108,17 +96,11 @@ class Group(_Parsed, TyperGroup):
             shown = [(name, command) for name, command in shown if not command.hidden and " " not in name]
             if shown:
                 with formatter.section(title):
-                    formatter.write_dl(
-                        [
-                            (
-                                name,
-                                re.split(
-                                    r"(?<=\.)\s", " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split())
-                                )[0].removesuffix("."),
-                            )
-                            for name, command in shown
-                        ]
-                    )
+                    formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
 
 
 class Command(_Parsed, TyperCommand):
@@ -239,6 +221,7 @@ class Command(_Parsed, TyperCommand):
 def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
     """Yield the words that were typed, with what others call an option as ours; each is told."""
     known = {**ALIASES[""], **ALIASES.get(words, {})}
+    note = console.noted(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
     for word in typed:
         name, mark, value = word.partition("=")
         dashed = name.replace("_", "-") if name.startswith("--") else name
@@ -246,8 +229,7 @@ def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> It
         if ours is None or name in mine or (ours and ours.split()[0] not in mine):
             yield word
             continue
-        if not {"-q", "--quiet"} & {*typed}:
-            console.note(f"{name}: taken for {ours}" if ours else f"{name}: `{words}` does so without it")
+        note(f"{name}: taken for {ours}" if ours else f"{name}: `{words}` does so without it")
         if ours:
             yield from f"{ours}{mark}{value}".split(" ", 1)
 

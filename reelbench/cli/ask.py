@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, run_options
-from reelbench.cli.about import takes_about
+from reelbench.cli import console
+from reelbench.cli.about import about_options
 from reelbench.cli.asking import (
     check_apart,
+    keeping_options,
+    limit_options,
+    llm_options,
     only_model,
+    question_choice,
+    runs_options,
     shared_budget,
-    takes_kept,
-    takes_llm,
-    takes_output_limit,
-    takes_questions,
-    takes_runs,
 )
-from reelbench.cli.judging import takes_judge
+from reelbench.cli.judging import judge_options
 from reelbench.cli.option_groups import (
     Data,
     Json,
     Kind,
+    Label,
     Names,
     NoOverlap,
     Per,
@@ -36,6 +37,7 @@ from reelbench.cli.option_groups import (
     option,
     reports_status,
     strata,
+    takes,
 )
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
@@ -60,13 +62,13 @@ _FRAMES = "uniform:32"
 _option = partial(option, "ask")
 
 
-@takes_judge
-@takes_kept
-@takes_runs
-@takes_llm
-@takes_output_limit
-@takes_questions
-@takes_about
+@takes("judge", judge_options)
+@takes("keeping", keeping_options)
+@takes("repeats", runs_options)
+@takes("llm", llm_options)
+@takes("output_limit", limit_options)
+@takes("chosen_questions", question_choice)
+@takes("about", about_options)
 @reports_status
 def ask(
     context: typer.Context,
@@ -78,7 +80,7 @@ def ask(
     limit: Annotated[int | None, _option("--limit"), Kind.LIMIT] = None,
     per: Per = None,
     candidates: Annotated[str | None, _option("--candidates")] = None,
-    label: run_options.Label = None,
+    label: Label = None,
     output: Annotated[Path | None, _option("--output")] = None,
     plan: Annotated[bool, _option("--plan")] = False,
     as_json: Json = False,

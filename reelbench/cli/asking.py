@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from reelbench.cli import console
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import CachePatience, option, takes
+from reelbench.cli.option_groups import CachePatience, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -70,9 +70,6 @@ def llm_options(
     return named
 
 
-takes_llm = takes("llm", llm_options)
-
-
 @dataclass(frozen=True, slots=True)
 class OutputLimit:
     """How long an answer may be, as it was typed (see `AskOptions`), and the preset that says so and more."""
@@ -122,9 +119,6 @@ def limit_options(
     return OutputLimit(max_tokens, thinking, presets.preset(preset))
 
 
-takes_output_limit = takes("output_limit", limit_options)
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionChoice:
     """Which questions are meant: all, those of `ids`, or some of an earlier result's, whose other answers stay."""
@@ -161,9 +155,6 @@ def question_choice(
     return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
 
 
-takes_questions = takes("chosen_questions", question_choice)
-
-
 def keeping_options(
     *,
     kept: Annotated[bool, _questions("--kept")] = False,
@@ -178,9 +169,6 @@ def keeping_options(
     return Keeping(kept, fresh, not no_recheck)
 
 
-takes_kept = takes("keeping", keeping_options)
-
-
 def runs_options(
     *,
     runs: Annotated[int, option("sweeps", "--runs")] = 1,
@@ -190,9 +178,6 @@ def runs_options(
     from reelbench.methods.runs import Runs
 
     return Runs(runs, seed)
-
-
-takes_runs = takes("repeats", runs_options)
 
 
 def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:

@@ -1,4 +1,4 @@
-"""All commands: where each is, and the command line that they make."""
+"""All commands: where each is, the command line that they make, and `help`, which shows them and their options."""
 
 import logging
 import sys
@@ -11,7 +11,8 @@ import typer
 
 from reelbench import __version__, houses
 from reelbench.cli import console
-from reelbench.cli.app import App, Group, commands_of
+from reelbench.cli.app import App, Group, commands_of, shown_option
+from reelbench.cli.families import FAMILIES, SECTIONS, family_of
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,17 +27,7 @@ FLAGS = ("--debug", "--verbose")
 class _Commands(Group):
     """All of them, by what one wants to do."""
 
-    sections = MappingProxyType(
-        {
-            "Measure": ("eval", "run", "ask", "score"),
-            "Look": ("view", "compare", "profile"),
-            "Compare and publish": ("judge", "leaderboard", "cards"),
-            "Make": ("new", "check", "make", "ace"),
-            "People": ("review",),
-            "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "cache", "doctor"),
-        }
-    )
+    sections = SECTIONS
 
     def known(self) -> "Mapping[str, _click.Command]":
         """All commands, whichever of them this is."""
@@ -48,13 +39,13 @@ COMMANDS = MappingProxyType(
         "list": "cli.info:list_benchmarks",
         "list path": "cli.info:path",
         "info": "cli.info:info",
-        "doctor settings": "cli.settings:show_settings",
+        "doctor settings": "cli.doctor:show_settings",
         "list presets": "cli.info:show_presets",
-        "doctor status": "cli.status:show_status",
+        "doctor status": "cli.doctor:show_status",
         "doctor": "cli.doctor:doctor",
         "new": "cli.new:new",
         "check": "cli.new:check",
-        "help": "cli.help_pages:show_help",
+        "help": "cli.commands:show_help",
         "score": "cli.score:score",
         "ask": "cli.ask:ask",
         "ace": "studio.commands.ace:ace",
@@ -108,7 +99,7 @@ def assembled(named: str | None = None, *, outline: bool = False) -> App:
         first, _, second = words.partition(" ")
         if not whole and first != named:
             continue
-        command, options = _loaded(words, place)
+        command, options = _command(words, place)
         if isinstance(command, App):
             groups[words] = part = copy(command)
             part.registered_commands = [] if outline else [*command.registered_commands]
@@ -131,7 +122,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def _loaded(words: str, place: str) -> tuple[Any, dict[str, Any]]:
+def _command(words: str, place: str) -> tuple[Any, dict[str, Any]]:
     """A command's function, or a group, and how it is added."""
     try:
         return houses.loaded(words, place), _OPTIONS.get(words, {})
@@ -161,3 +152,54 @@ def _options(
     logging.basicConfig(
         level=logging.INFO if debug or verbose else logging.WARNING, format="%(message)s", stream=sys.stderr
     )
+
+
+def show_help(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words.")
+    ] = None,
+) -> None:
+    """Show a family of options, or a command's help."""
+    top = context.find_root()
+    words = words or []
+    if len(words) == 1 and words[0] in FAMILIES:
+        console.write(_page(words[0], top))
+        return
+    shown = top
+    for word in words:
+        command = getattr(shown.command, "commands", {}).get(word)
+        if command is None:
+            raise InputError(
+                f"help: no command {' '.join(words)!r}, and no family of options; those are {', '.join(FAMILIES)}"
+            )
+        shown = command.make_context(word, [], parent=shown, resilient_parsing=True)
+    console.write(shown.get_help())
+    if not words:
+        formatter = top.make_formatter()
+        with formatter.section("Families of options, each whole in `reelbench help NAME`"):
+            formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
+        console.write(f"\n{formatter.getvalue().rstrip()}")
+
+
+def _page(name: str, top: "_click.Context") -> str:
+    """Return a family: what it is for, each of its options once, and the commands that take any."""
+    family = FAMILIES[name]
+    records: dict[str, str] = {}
+    takers: list[str] = []
+    for words, command in commands_of(top.command):
+        context = command.make_context(words, [], parent=top, resilient_parsing=True)
+        mine = [part for part in command.params if family_of(part) == name]
+        for parameter in mine:
+            if record := parameter.get_help_record(context):
+                records.setdefault(shown_option(record[0]), record[1])
+        takers += [words] if mine else []
+    formatter = top.make_formatter()
+    formatter.write(f"{name}: {family.about}\n")
+    if family.more:
+        formatter.write("\n" + "".join(f"  {line}\n" for line in family.more))
+    with formatter.section("Options"):
+        formatter.write_dl(list(records.items()))
+    with formatter.section("Commands that take them"):
+        formatter.write_text(", ".join(takers))
+    return formatter.getvalue().rstrip()

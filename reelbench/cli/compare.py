@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind, option
+from reelbench.cli.option_groups import Json, Kind, option, takes
 from reelbench.houses import of_house
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval, p_value
@@ -30,92 +30,84 @@ app = App("Measure how far two judges, or a judge and people, agree.")
 _compare = partial(option, "compare")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """What of two results is compared, and how it is shown, as it was typed."""
+
+    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False
+    picture: Annotated[Path | None, _compare("--picture")] = None
+    items: Annotated[Path | None, _compare("--items")] = None
+    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None
+    store: Annotated[Path | None, _compare("--store")] = None
+    anyway: Annotated[bool, _compare("--anyway")] = False
+    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None
+    latex: Annotated[bool, _compare("--latex"), Kind.FORMAT] = False
+    as_json: Json = False
+
+
+@takes("how", How)
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     more: Annotated[list[Path] | None, typer.Argument(help="More results: each pair is compared.")] = None,
     *,
-    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False,
-    picture: Annotated[Path | None, _compare("--picture")] = None,
-    items: Annotated[Path | None, _compare("--items")] = None,
-    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None,
-    store: Annotated[Path | None, _compare("--store")] = None,
-    anyway: Annotated[bool, _compare("--anyway")] = False,
-    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None,
-    latex: Annotated[bool, _compare("--latex"), Kind.FORMAT] = False,
-    as_json: Json = False,
+    how: How,
 ) -> None:
     """Compare two models on the items that both answered.
 
     By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with several runs of one
     model each item counts with its mean, and the test has the runs' noise too.
     """
-    several = bool(more)
-    if several and (as_json or picture is not None or items is not None):
+    if more and (how.as_json or how.picture is not None or how.items is not None):
         raise InputError("--json, --picture and --items are of two results; give two")
-    how = _How(labels, picture, items, videos_of, store, anyway, without_shortcuts, latex, as_json)
     for pair in combinations((a, b, *(more or ())), 2):
         _compare_two(*pair, how)
-    if several:
+    if more:
         console.note("each p is of its pair alone; a leaderboard's tables adjust them for all pairs (Holm)")
 
 
-class _How(NamedTuple):
-    """What `compare` was told, for each pair."""
-
-    labels: bool
-    picture: Path | None
-    items: Path | None
-    videos_of: list[Path] | None
-    store: Path | None
-    anyway: bool
-    without_shortcuts: list[Path] | None
-    latex: bool
-    as_json: bool
-
-
-def _compare_two(a: Path, b: Path, how: _How) -> None:
+def _compare_two(a: Path, b: Path, how: How) -> None:
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import compare_labels, judging_apart
 
-    labels, picture, items, videos_of, store, anyway, without_shortcuts, latex, as_json = how
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}
     specs = [discovery.spec_of(read.result.benchmark) for read in (first, second)]
     twin = next((spec for spec in specs if {spec.id, spec.twin} == ids), None)
-    if twin is not None and items is not None:
+    if twin is not None and how.items is not None:
         raise InputError("--items: the two results answer different questions, so no item is in both")
     spec = twin or same_benchmark(first.result, second.result, a, b)
-    videos = _on_common_videos(first, second, [read_one(path) for path in videos_of or ()])
-    if not as_json and len(set(videos.values())) > 1:
+    videos = _on_common_videos(first, second, [read_one(path) for path in how.videos_of or ()])
+    if not how.as_json and len(set(videos.values())) > 1:
         had = f"a had {number_of(videos['a'], 'video')}, b {videos['b']}"
         console.note(f"{had}; compared on the {videos['common']} that all had")
     apart = side_by_side.settings_apart([first.result, second.result])
-    if not as_json:
+    if not how.as_json:
         for name, values in apart.items():
             if name != "model.id":
                 said = [f"{value:,.10g}" if isinstance(value, float) else as_text(value) for value in values]
                 console.write(f"{name}: a = {said[0]}, b = {said[1]}")
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
-    if why is not None and not anyway:
+    if why is not None and not how.anyway:
         raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
-    if without_shortcuts:
-        _leave_out(first, second, without_shortcuts)
+    if how.without_shortcuts:
+        _leave_out(first, second, how.without_shortcuts)
     if twin is not None:
-        _by_video(spec, first, second, {"settings": apart, "videos": videos}, as_json=as_json)
+        _by_video(spec, first, second, {"settings": apart, "videos": videos}, as_json=how.as_json)
         return
-    if items is not None:
-        write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
-    if picture is not None and not labels:
+    if how.items is not None:
+        write_jsonl(how.items, side_by_side.items(spec, first.samples, second.samples))
+    if how.picture is not None and not how.labels:
         raise InputError("--picture: draws labels; give --labels too")
-    by_label = [asdict(d) for d in compare_labels(first.samples, second.samples, spec)] if labels else None
-    if picture is not None and by_label is not None:
-        write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
-    in_store = {} if store is None else {"among": of_house("compare --store")(store, first.result, second.result)}
-    beside = {"settings": apart, "videos": videos, **in_store}
-    _by_item(spec, first, second, beside, by_label, latex=latex, as_json=as_json)
+    results, samples = (first.result, second.result), (first.samples, second.samples)
+    in_store = {"among": of_house("compare --store")(how.store, *results)} if how.store is not None else {}
+    of_labels = {"labels": [asdict(d) for d in compare_labels(*samples, spec)]} if how.labels else {}
+    beside = {"settings": apart, "videos": videos, **in_store, **of_labels}
+    if how.picture is not None:
+        write_text(how.picture, _radars(spec, [result.model.id for result in results], beside["labels"]))
+    _by_item(spec, first, second, beside, how)
 
 
 def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
@@ -133,28 +125,19 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
         read.samples = kept
 
 
-def _by_item(
-    spec: "BenchmarkSpec",
-    a: "_Read",
-    b: "_Read",
-    beside: dict[str, Any],
-    by_label: list[dict[str, Any]] | None,
-    *,
-    latex: bool,
-    as_json: bool,
-) -> None:
+def _by_item(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], how: How) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
-    if as_json:
+    if how.as_json:
         several = {"runs": {"a": a.runs, "b": b.runs}} if max(a.runs, b.runs) > 1 else {}
-        document = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
-        console.write_json(document if by_label is None else {**document, "labels": by_label})
+        names = {"a": a.result.model.id, "b": b.result.model.id}
+        console.write_json({**names, **several, **asdict(comparison), **beside})
         return
     told = [f"{read.name} ({read.place})" if a.name == b.name else read.name for read in (a, b)]
     names = f"a = {told[0]}, b = {told[1]}"
     printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
-    if latex:
+    if how.latex:
         console.write(printed.latex())
         return
     console.show(console.table(printed.title, *printed.columns, rows=printed.rows))
@@ -170,13 +153,13 @@ def _by_item(
             f"among the {number_of(among['pairs'], 'pair')} of models of {spec.title}, {among['table']}: a - b in "
             f"{spec.primary.name} {numbers if among['p'] is not None else 'untested, on too few videos'}: {told}"
         )
-    if by_label is not None:
+    if "labels" in beside:
         table = console.table(
             f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
             *("label", "#a", "#b", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
         )
         digits = spec.primary.in_unit.digits
-        for d in by_label:
+        for d in beside["labels"]:
             rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
             tests = map(p_value, (d["p"], d["p_holm"]))
             table.add_row(d["label"], *rates, interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))

@@ -13,7 +13,7 @@ says that it may (`option_groups.Kind`).
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,18 +42,21 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
-    """A default of one option, and the file that gives it."""
+class Entry:
+    """A line of a file, the option that it is for, and whether it counts: `idle` is why not, or empty."""
 
-    value: Any
     file: Path
+    table: str
+    option: str
+    value: Any
+    idle: str
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What the files give a command, and what of this folder's file was left alone."""
 
-    of_parameter: dict[str, Default]
+    of_parameter: dict[str, Entry]
     untrusted: tuple[str, ...] = ()
 
 
@@ -82,7 +85,7 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
     Raises:
         InputError: A file is no TOML, or says what no command takes.
     """
-    given: dict[str, Default] = {}
+    given: dict[str, Entry] = {}
     untrusted: list[str] = []
     own = words.replace(" ", ".")
     options = {_option(part): part for part in command.params if part.param_type_name == "option"}
@@ -95,20 +98,10 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
-                value = entry.value  # no shell makes `~` the user's home here
-                at_home = isinstance(value, str) and value.startswith("~/")
-                given.setdefault(parameter.name or "", Default(os.path.expanduser(value) if at_home else value, file))  # noqa: PTH111
+                if isinstance(entry.value, str) and entry.value.startswith("~/"):  # no shell makes it the home here
+                    entry = replace(entry, value=os.path.expanduser(entry.value))  # noqa: PLW2901, PTH111
+                given.setdefault(parameter.name or "", entry)
     return Defaults(given, tuple(untrusted))
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of a file, the option that it is for, and whether it counts: `idle` is why not, or empty."""
-
-    table: str
-    option: str
-    value: Any
-    idle: str
 
 
 def entries(file: Path, known: "Known") -> list[Entry]:
@@ -130,7 +123,7 @@ def entries(file: Path, known: "Known") -> list[Entry]:
             if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
-                yield Entry(table, name, value, _idle(file, _taken(file, table, name, commands)))
+                yield Entry(file, table, name, value, _idle(file, _taken(file, table, name, commands)))
 
     return list(walk("", document))
 

@@ -1,10 +1,14 @@
-"""`reelbench doctor`: what is installed and kept on this machine, for whoever wonders why something fails."""
+"""`reelbench doctor`: what is installed, kept and set on this machine, and how far a command has come.
 
+Its parts are `doctor settings` and `doctor status`.
+"""
+
+import json
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +18,11 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json, option
+from reelbench.cli.option_groups import Json, Kind, option, option_of
+from reelbench.registry import settings
+from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.status import read_status
 
 _CORE = (
     *("aiohttp", "av", "datasets", "evaluate", "huggingface-hub", "numpy"),
@@ -157,8 +164,6 @@ def _decoder() -> str:
 def _folders() -> dict[str, object]:
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import is_address
-    from reelbench.registry import settings
-    from reelbench.registry.credentials import without_credentials
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.home import home
 
@@ -207,8 +212,6 @@ def _benchmarks() -> dict[str, object]:
 
 
 def _settings(known: defaults.Known) -> dict[str, object]:
-    from reelbench.registry import settings
-
     def read() -> str:
         for file in defaults.files():
             defaults.entries(file, known)
@@ -217,3 +220,86 @@ def _settings(known: defaults.Known) -> dict[str, object]:
 
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
     return {**variables, defaults.NAME: _attempt(read)}
+
+
+# --- its parts --------------------------------------------------------------------------------------------------------
+
+
+def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
+    """Show where each setting comes from: variable, file or default."""
+    from reelbench.registry import discovery
+
+    declared = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]
+    if as_json:
+        listed = {
+            setting.name: {
+                "set": setting.is_set,
+                "value": None if setting.secret else setting.shown or None,
+                "default": setting.default or None,
+                "about": setting.about,
+            }
+            for setting in declared
+        }
+        for option, value, source, counts in _of_files(defaults.known_to(context)):
+            listed[option] = {"set": counts, "value": value, "default": None, "about": source}
+        kinds: dict[str, dict[str, str]] = {}
+        for words, command in sorted(defaults.known_to(context)().items()):
+            options = [part for part in command.params if part.opts[0][:1] == "-"]
+            kinds[words] = {option_of(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
+        console.write_json({**listed, "options": kinds}, indent=1)
+        return
+    width = max(len(setting.name) for setting in declared)
+    for setting in declared:
+        console.write(f"{setting.name:<{width}}  {setting.about}")
+        console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
+    for option, value, source, _ in _of_files(defaults.known_to(context)):
+        console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
+    found = ", ".join(map(str, defaults.files())) or "none is there"
+    console.write(f"Defaults of options are read from {' and '.join(map(str, defaults.places()))} ({found})")
+
+
+def _of_files(known: defaults.Known) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield the entries of each `reelbench.toml`: `[table] option`, the value, where from, and whether it counts."""
+    seen: dict[str, Path] = {}
+    for file in defaults.files():
+        for entry in defaults.entries(file, known):
+            option = f"[{entry.table}] {entry.option}"
+            idle = entry.idle or (f"{seen[option]} comes first" if option in seen else "")
+            if not idle:
+                seen[option] = file
+            source = f"from {file}" + (f", left alone: {idle}" if idle else "")
+            yield option, without_credentials(str(entry.value)), source, not idle
+
+
+_ENDED_BADLY = {"failed", "stopped", "gone"}
+_MINUTE, _HOUR = 60, 3600
+
+
+def show_status(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file named by --status-file.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Show a command's progress, from its --status-file.
+
+    Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its process is gone.
+    """
+    status = read_status(file)
+    if as_json:
+        line = json.dumps(status, ensure_ascii=False)
+    else:
+        done, of = status["done"], status["of"]
+        parts = [f"{status['command']}: {status['state']}"]
+        if status.get("what"):
+            share = f" of {of:g} ({100 * done / of:.0f} %)" if of else ""
+            parts.append(f"{status['what']}, {done:g}{share}")
+        parts += [f"{status['failed']} failed"] if status.get("failed") else []
+        parts += [f"${status['cost']:.2f}"] if status.get("cost") is not None else []
+        if (eta := status.get("eta")) is not None:
+            minutes = f"{eta / _MINUTE:.0f} min" if eta < _HOUR else f"{eta / _HOUR:.1f} h"
+            parts.append(f"about {f'{eta:.0f} s' if eta < _MINUTE else minutes} left")
+        parts += [str(status["error"])] if status.get("error") else []
+        line = "; ".join([*parts, f"updated {status['updated']}"])
+    console.write(line)
+    if status["state"] in _ENDED_BADLY:
+        raise typer.Exit(1)

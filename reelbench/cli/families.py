@@ -58,6 +58,12 @@ MOVED: dict[str, str] = _WORDS["moved"]
 ALIASES: dict[str, dict[str, str]] = _by_word(_WORDS["aliases"])
 """Command ("" is any) -> what others call an option -> ours; "" where the command does that without one."""
 
+KEPT: dict[str, str] = _by_word(_WORDS["kept"])
+"""Command -> what it leaves for the next time where it is stopped; the others do no long work."""
+
+SECTIONS: dict[str, list[str]] = _WORDS["sections"]
+"""Heading of `--help` -> its commands."""
+
 
 def of_panel(panel: str) -> str | None:
     """The family that a panel belongs to, or None."""

@@ -82,8 +82,8 @@ def info(
         "metrics": {metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics},
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": spec.judge.suggested if spec.judge else None,
-        "tasks": [task.name for task in spec.tasks],
         "parity": parity(spec),
+        "tasks": [task.name for task in spec.tasks],
         "data": data,
         "media": media,
         "citation": spec.paper.bibtex if spec.paper else spec.citation or None,
@@ -93,8 +93,8 @@ def info(
         console.write_json(facts, indent=1)
         return
     console.write(f"{spec.id}  {spec.title}, version {spec.version}" + (f": {spec.summary}" if spec.summary else ""))
-    for key in _LINES:
-        if value := facts.get(key):
+    for key, value in facts.items():
+        if value and key not in _APART:
             title = f"{key} here" if key in ("data", "media") else key
             console.write(f"{title:<10} {_line(key, value)}")
     for key in (*(("question", "answer") if "question" in facts else ("prompt",)), "citation"):
@@ -103,19 +103,8 @@ def info(
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-_LINES = (
-    "licence",
-    "homepage",
-    "languages",
-    "splits",
-    "metrics",
-    "facets",
-    "judge",
-    "parity",
-    "tasks",
-    "data",
-    "media",
-)
+_APART = frozenset(("id", "title", "version", "asks", "default_split", "citation", "prompt", "question", "answer"))
+"""Facts that have no line of their own below the first."""
 _TITLES = {
     "prompt": "prompt (a model gets this text, with the row's own words in braces)",
     "question": "a mini question, as it is asked",

@@ -99,6 +99,8 @@ NoOverlap = Annotated[bool, _shared("--no-overlap"), Kind.FORMAT]
 Json = Annotated[bool, _shared("--json"), Kind.FORMAT]
 Per = Annotated[str | None, _shared("--per"), Kind.ROWS]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.OWN]
+Label = Annotated[str | None, option("run", "--label")]
+Frames = Annotated[str | None, option("run", "--frames"), Kind.FRAMES]
 CachePatience = Annotated[float, option("asking", "--cache-patience")]
 
 

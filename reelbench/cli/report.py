@@ -27,8 +27,6 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
     `again` is the command that scores the same once more: what is not judged yet is said with it. With `quiet` nothing
     is printed but the JSON.
     """
-    from reelbench.scoring.result_files import as_json as document
-
     if not quiet:
         for outcome in outcomes:
             for line in outcome.notes:
@@ -37,7 +35,11 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
                 if ids:
                     console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
     if as_json:
-        documents = [document(outcome.result) for outcome in outcomes]
+        documents = [
+            {"benchmark": result.benchmark.id, "version": result.benchmark.version}
+            | result.model_dump(mode="json", include={"counts", "metrics", "breakdowns"})
+            for result in (outcome.result for outcome in outcomes)
+        ]
         console.write_json(documents[0] if len(documents) == 1 else documents)
     elif not quiet:
         for outcome in outcomes:
@@ -135,8 +137,10 @@ def _show(outcome: "Outcome") -> None:
     spec = discovery.spec_of(result.benchmark)
     title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
     if result.metrics:
-        console.show(console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result)))
-        if line := metric_table.without_interval(spec, result):
+        console.show(
+            console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result.metrics, counts.items))
+        )
+        if line := metric_table.without_interval(spec, result.metrics):
             console.write(line)
     else:
         console.write(title)

@@ -1,25 +1,24 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console, loggers, run_options
-from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions, takes_runs
-from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
+from reelbench.cli import console, loggers
+from reelbench.cli.about import about_options
+from reelbench.cli.asking import check_apart, limit_options, llm_options, question_choice, runs_options
+from reelbench.cli.judging import judge_options
+from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report
-from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.cli.asking import OutputLimit, QuestionChoice
-    from reelbench.cli.sweep import Sweep
+    from reelbench.cli.sweep import Step
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.methods.runs import Runs
@@ -27,26 +26,57 @@ if TYPE_CHECKING:
     from reelbench.registry.records import About
 
 
-@takes_output_limit
-@takes_judge
-@takes_about
-@takes_llm
-@takes_sweep
-@takes_runs
-@takes_questions
+_sweeps = partial(option, "sweeps")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepChoice:
+    """Which setting a run is repeated over, as it was typed; at most one of `frames_sweep`, `sweep` and `languages`."""
+
+    frames_sweep: Annotated[str | None, _sweeps("--frames-sweep")] = None
+    sweep: Annotated[str | None, _sweeps("--sweep")] = None
+    languages: Annotated[str | None, _sweeps("--languages"), Kind.LANGUAGES] = None
+    translations: Annotated[Path | None, _sweeps("--translations")] = None
+    sweep_by: Annotated[str | None, _sweeps("--sweep-by")] = None
+
+    def check(self, *, translator: bool, parts: bool, processes: int) -> None:
+        """Raise InputError where options don't go together.
+
+        `translator` says whether a language model was named, `parts` whether some questions only are asked, `processes`
+        how many share them.
+        """
+        if processes > 1 and self != SweepChoice():
+            raise InputError("--processes is for one run; leave out the sweep")
+        if parts and self != SweepChoice():
+            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
+        if sum(chosen is not None for chosen in (self.frames_sweep, self.sweep, self.languages)) > 1:
+            raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
+        if (self.translations is not None or translator) and self.languages is None:
+            raise InputError("--translations and --llm are for --languages; name the languages")
+        if self.sweep_by is not None and self.frames_sweep is None and self.sweep is None:
+            raise InputError("--sweep-by is for --frames-sweep or --sweep")
+
+
+@takes("output_limit", limit_options)
+@takes("judge", judge_options)
+@takes("about", about_options)
+@takes("llm", llm_options)
+@takes("several", SweepChoice)
+@takes("repeats", runs_options)
+@takes("chosen_questions", question_choice)
 @reports_status
 def run(
     context: typer.Context,
     *,
-    frames: run_options.Frames = None,
-    label: run_options.Label = None,
-    candidates: run_options.Candidates = None,
-    answering: run_options.Answering = None,
-    processes: run_options.Processes = 1,
-    strict: run_options.Strict = False,
+    frames: Frames = None,
+    label: Label = None,
+    candidates: Annotated[str | None, option("run", "--candidates")] = None,
+    answering: Annotated[str | None, option("run", "--answering")] = None,
+    processes: Annotated[int, option("run", "--processes")] = 1,
+    strict: Annotated[bool, option("run", "--strict")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     llm: "dict[str, AskOptions]",
     about: "About | None",
     judge: "JudgeOptions | None",
@@ -60,6 +90,7 @@ def run(
     each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
+    from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Answering, Candidates
@@ -84,28 +115,28 @@ def run(
     by_options = chosen(answering, settings.ANSWERING, Answering.parse)
     environ = folders | process.ways_chosen(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
+    over = partial(sweeps.Sweep, options=options, printed=printed, environ=environ)
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
         steps = sweeps.of_frames(frames, several.frames_sweep)
-        over_frames = sweeps.Sweep("frames (log scale)", steps, several.sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
+        over("frames (log scale)", steps, by=several.sweep_by).run(*process.with_logging(context.args))
         return
     sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
     questions = process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
-        over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), over_values, options, printed)
+        over_values = over(*sweeps.of_argument(several.sweep, sampling), by=several.sweep_by)
+        over_values.run(*process.with_logging(context.args))
         return
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        over_languages = _languages(several, arguments, output, sampling=sampling, llm=llm, environ=environ)
-        sweeps.sweep(arguments, output, over_languages, options, printed)
+        steps = _languages(several, arguments, output, sampling=sampling, llm=llm)
+        over("language", steps, finish=languages.report_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-        sweeps.repeat(arguments, output, sweeps.Sweep("run", runs, environ=environ, resume=True), options, printed)
+        over("run", runs, environ=environ, resume=True).repeat(arguments, output)
         return
     start = process.followed(console.only_told(), partial(process.lmms_eval, processes=processes))
     scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
@@ -119,13 +150,13 @@ def _seeded(
     arguments: list[str],
     repeats: "Runs",
     questions: "QuestionChoice",
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     processes: int,
 ) -> list[str]:
     """Return lmms-eval's arguments with the seed of the one run; of several InputError where they can't be had."""
     if questions.earlier is not None:
         repeats.check_once()
-    if repeats.number > 1 and (several != run_options.SweepChoice() or processes > 1):
+    if repeats.number > 1 and (several != SweepChoice() or processes > 1):
         raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
     if repeats.number > 1 or repeats.seed is None:
         return arguments
@@ -151,20 +182,18 @@ def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], o
 
 
 def _languages(
-    several: run_options.SweepChoice,
+    several: SweepChoice,
     arguments: list[str],
     output: Path,
     *,
     sampling: "FrameSampling | None",
     llm: "dict[str, AskOptions]",
-    environ: dict[str, str],
-) -> "Sweep":
-    """Return a sweep over languages, for which the questions are translated first."""
+) -> "list[Step]":
+    """Return a run for each language, for which the questions are translated first."""
     from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
 
     tags = languages.tags(several.languages or "")
     shown = sampling is None or sampling.kind != "none"
     path = languages.translated(arguments, tags, several.translations, llm, output, shown=shown)
-    steps = sweeps.of_languages(tags, path, sampling)
-    return sweeps.Sweep("language", steps, environ=environ, finish=languages.report_matrix)
+    return sweeps.of_languages(tags, path, sampling)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_about, takes_metadata
-from reelbench.cli.asking import takes_questions
+from reelbench.cli.about import about_options, metadata_options
+from reelbench.cli.asking import question_choice
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import JudgeEstimate, takes_judge
+from reelbench.cli.judging import JudgeEstimate, judge_options
 from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
@@ -65,13 +65,13 @@ class ShowOptions:
     strict: Annotated[bool, _score("--strict/--no-strict"), Kind.FORMAT] = False
 
 
-@takes_about
-@takes_metadata
-@takes_judge
+@takes("about", about_options)
+@takes("metadata", metadata_options)
+@takes("judge", judge_options)
 @takes("shown", ShowOptions)
 @takes("of_run", RunOptions)
 @takes("files", FileOptions)
-@takes_questions
+@takes("chosen_questions", question_choice)
 @reports_status
 def score(
     context: typer.Context,

@@ -59,47 +59,6 @@ class Step:
     change: Callable[[Arguments], Arguments] = list
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """Runs that differ in one setting.
-
-    Attributes:
-        axis: Names the setting.
-        steps: The runs.
-        by: A facet of which each label has a line of its own.
-        environ: Variables of all runs.
-        finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
-        resume: Whether a run that ended before, by the same command, is only scored.
-    """
-
-    axis: str
-    steps: Sequence[Step]
-    by: str | None = None
-    environ: Mapping[str, str] = field(default_factory=dict)
-    finish: "Callable[[Sequence[dict[str, Any]], Path, Note], list[Table]] | None" = None
-    resume: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """What a run prints, and what its hints repeat.
-
-    Attributes:
-        judging: The judge's options as words, for the hint that says how to finish.
-        as_json: Whether stdout has JSON alone.
-        quiet: Whether nothing else is said.
-    """
-
-    judging: Sequence[str]
-    as_json: bool = False
-    quiet: bool = False
-
-    @property
-    def of_lmms_eval(self) -> int | None:
-        """The file descriptor that lmms-eval's own table goes to; None: where ours go."""
-        return sys.stderr.fileno() if self.as_json or self.quiet else None
-
-
 # --- the settings -----------------------------------------------------------------------------------------------------
 
 
@@ -202,84 +161,24 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
 # --- the runs ---------------------------------------------------------------------------------------------------------
 
 
-def sweep(
-    arguments: Arguments,
-    output: Path,
-    wanted: Sweep,
-    options: "Options",
-    printed: Printed,
-) -> None:
-    """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
-    from reelbench.tasks.lmms.task import SUBMISSION
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a run prints, and what its hints repeat.
 
-    rows: list[dict[str, Any]] = []
-
-    def take(number: int, step: Step, outcomes: "list[Outcome]") -> None:
-        for outcome in outcomes:
-            if SUBMISSION in (result := outcome.result).metrics:
-                continue
-            rows.append(
-                {
-                    "task": outcome.folder.name,
-                    "benchmark": result.benchmark.id,
-                    "split": result.benchmark.split,
-                    "model": result.model.id,
-                    "label": step.label,
-                    "at": number if step.at is None else step.at,
-                    **step.says,
-                    "frames_given": result.settings.frames_given,
-                    "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
-                    "breakdowns": result.model_dump(mode="json")["breakdowns"],
-                    "counts": result.counts.model_dump(mode="json"),
-                    "result": str(outcome.folder.relative_to(output) / "result.json"),
-                }
-            )
-        _write(output, wanted, rows)
-
-    ended = _run_each(arguments, output, wanted, options, printed, take=take)
-    tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
-    if printed.as_json:
-        console.write_json({"schema_version": SCHEMA, "points": rows})
-    elif not printed.quiet:
-        for table in tables:
-            console.show(table)
-    for task, points in by_task(rows).items():
-        scored = {row["label"]: row["counts"]["scored"] for row in points}
-        if len(set(scored.values())) > 1:
-            unit = " frames" if "frames" in points[0] else ""
-            shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
-            options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
-    options.note(f"written to {output / SWEEP_FILE}; models loaded: {ended.loads}")
-    ended.check()
-
-
-def repeat(
-    arguments: Arguments,
-    output: Path,
-    wanted: Sweep,
-    options: "Options",
-    printed: Printed,
-) -> None:
-    """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
-
-    A run that ended before, by the same command, is scored again and not run again.
+    Attributes:
+        judging: The judge's options as words, for the hint that says how to finish.
+        as_json: Whether stdout has JSON alone.
+        quiet: Whether nothing else is said.
     """
-    from reelbench.methods.runs import write_together
 
-    folders: dict[str, list[Path]] = defaultdict(list)
+    judging: Sequence[str]
+    as_json: bool = False
+    quiet: bool = False
 
-    def take(_: int, __: Step, outcomes: "list[Outcome]") -> None:
-        for outcome in outcomes:
-            folders[outcome.folder.name].append(outcome.folder)
-
-    ended = _run_each(arguments, output, wanted, options, printed, take=take)
-    whole = [task for task, found in folders.items() if len(found) == len(wanted.steps)]
-    for task in whole:
-        write_together(output / task, folders[task])
-    report_runs([output / task for task in whole], as_json=printed.as_json, quiet=printed.quiet)
-    if not any(outcome.result.settings.generation.get("temperature") for outcome in ended.outcomes):
-        options.note("at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one")
-    ended.check()
+    @property
+    def of_lmms_eval(self) -> int | None:
+        """The file descriptor that lmms-eval's own table goes to; None: where ours go."""
+        return sys.stderr.fileno() if self.as_json or self.quiet else None
 
 
 @dataclass(slots=True)
@@ -301,57 +200,181 @@ _COMMAND = "command.json"
 """In the folder of a run among several: how lmms-eval was run, written when that is done."""
 
 
-def _run_each(
-    arguments: Arguments,
-    output: Path,
-    wanted: Sweep,
-    options: "Options",
-    printed: Printed,
-    *,
-    take: "Callable[[int, Step, list[Outcome]], None]",
-) -> _Ended:
-    """Run each step into its own folder; `take` gets what each came to, so that a failure costs one."""
-    from reelbench.tasks.lmms.worker import Worker
-    from reelbench.tasks.score_runs import run_evaluations
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Runs that differ in one setting.
 
-    ended = _Ended()
-    with Worker() as kept:
-        for number, step in enumerate(wanted.steps):
-            folder = output / step.folder
-            try:
-                arguments = process.replaced(arguments, "--output_path", str(folder))
-                changed = step.change(arguments)
-                environ = {**wanted.environ, **step.environ}
-                command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}
-                there = wanted.resume and (folder / _COMMAND).is_file() and read_json(folder / _COMMAND) == command
-                options.note(f"{step.told} is in {folder}" if there else f"{step.told} into {folder}")
-                if there:
-                    outcomes = [made.write(place) for made, place in run_evaluations(folder, None, options)]
-                else:
-                    outcomes = process.run_and_score(
-                        changed,
-                        folder,
-                        step.sampling,
-                        options,
-                        environ=environ,
-                        stdout=printed.of_lmms_eval,
-                        start=process.followed(console.only_told(), kept),
-                    )
-                again = ["reelbench", "score", "--run", str(folder), *printed.judging]
-                report(outcomes, as_json=False, again=again, quiet=printed.quiet or printed.as_json)
-                process.check_all_there(arguments, outcomes)
-            except InputError:
-                raise
-            except ReelbenchError as error:
-                console.note(f"{step.told}: {error}")
-                ended.failed.append(step.told)
+    Attributes:
+        axis: Names the setting.
+        steps: The runs.
+        options: How they are scored.
+        printed: What is printed.
+        by: A facet of which each label has a line of its own.
+        environ: Variables of all runs.
+        finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
+        resume: Whether a run that ended before, by the same command, is only scored.
+    """
+
+    axis: str
+    steps: Sequence[Step]
+    options: "Options"
+    printed: Printed
+    by: str | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    finish: "Callable[[Sequence[dict[str, Any]], Path, Note], list[Table]] | None" = None
+    resume: bool = False
+
+    def run(self, arguments: Arguments, output: Path) -> None:
+        """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
+        from reelbench.tasks.lmms.task import SUBMISSION
+
+        rows: list[dict[str, Any]] = []
+
+        def take(number: int, step: Step, outcomes: "list[Outcome]") -> None:
+            for outcome in outcomes:
+                if SUBMISSION in (result := outcome.result).metrics:
+                    continue
+                rows.append(
+                    {
+                        "task": outcome.folder.name,
+                        "benchmark": result.benchmark.id,
+                        "split": result.benchmark.split,
+                        "model": result.model.id,
+                        "label": step.label,
+                        "at": number if step.at is None else step.at,
+                        **step.says,
+                        "frames_given": result.settings.frames_given,
+                        "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
+                        "breakdowns": result.model_dump(mode="json")["breakdowns"],
+                        "counts": result.counts.model_dump(mode="json"),
+                        "result": str(outcome.folder.relative_to(output) / "result.json"),
+                    }
+                )
+            self._write(output, rows)
+
+        ended = self._each(arguments, output, take)
+        tables = [*self._tables(rows)] if self.finish is None else self.finish(rows, output, self.options.note)
+        if self.printed.as_json:
+            console.write_json({"schema_version": SCHEMA, "points": rows})
+        elif not self.printed.quiet:
+            for table in tables:
+                console.show(table)
+        for task, points in by_task(rows).items():
+            scored = {row["label"]: row["counts"]["scored"] for row in points}
+            if len(set(scored.values())) > 1:
+                unit = " frames" if "frames" in points[0] else ""
+                shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
+                self.options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
+        self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {ended.loads}")
+        ended.check()
+
+    def repeat(self, arguments: Arguments, output: Path) -> None:
+        """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
+
+        A run that ended before, by the same command, is scored again and not run again.
+        """
+        from reelbench.methods.runs import write_together
+
+        folders: dict[str, list[Path]] = defaultdict(list)
+
+        def take(_: int, __: Step, outcomes: "list[Outcome]") -> None:
+            for outcome in outcomes:
+                folders[outcome.folder.name].append(outcome.folder)
+
+        ended = self._each(arguments, output, take)
+        whole = [task for task, found in folders.items() if len(found) == len(self.steps)]
+        for task in whole:
+            write_together(output / task, folders[task])
+        report_runs([output / task for task in whole], as_json=self.printed.as_json, quiet=self.printed.quiet)
+        if not any(outcome.result.settings.generation.get("temperature") for outcome in ended.outcomes):
+            self.options.note(
+                "at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one"
+            )
+        ended.check()
+
+    def _each(self, arguments: Arguments, output: Path, take: "Callable[[int, Step, list[Outcome]], None]") -> _Ended:
+        """Run each step into its own folder; `take` gets what each came to, so that a failure costs one."""
+        from reelbench.tasks.lmms.worker import Worker
+        from reelbench.tasks.score_runs import run_evaluations
+
+        ended = _Ended()
+        with Worker() as kept:
+            for number, step in enumerate(self.steps):
+                folder = output / step.folder
+                try:
+                    arguments = process.replaced(arguments, "--output_path", str(folder))
+                    changed = step.change(arguments)
+                    environ = {**self.environ, **step.environ}
+                    command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}
+                    there = self.resume and (folder / _COMMAND).is_file() and read_json(folder / _COMMAND) == command
+                    self.options.note(f"{step.told} is in {folder}" if there else f"{step.told} into {folder}")
+                    if there:
+                        outcomes = [made.write(place) for made, place in run_evaluations(folder, None, self.options)]
+                    else:
+                        outcomes = process.run_and_score(
+                            changed,
+                            folder,
+                            step.sampling,
+                            self.options,
+                            environ=environ,
+                            stdout=self.printed.of_lmms_eval,
+                            start=process.followed(console.only_told(), kept),
+                        )
+                    again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
+                    report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)
+                    process.check_all_there(arguments, outcomes)
+                except InputError:
+                    raise
+                except ReelbenchError as error:
+                    console.note(f"{step.told}: {error}")
+                    ended.failed.append(step.told)
+                    continue
+                if self.resume:
+                    write_json(folder / _COMMAND, command)
+                ended.outcomes += outcomes
+                take(number, step, outcomes)
+        ended.loads = kept.loads
+        return ended
+
+    def _write(self, output: Path, rows: list[dict[str, Any]]) -> None:
+        """Write the points, and draw each task's first metric by the setting: all, and the labels of `by` apart."""
+        from reelbench.pages.plots import Mark, frames_mark, lines
+
+        write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": rows})
+        for task, points in by_task(rows).items():
+            metric = first_metric(points)
+            if metric is None:
                 continue
-            if wanted.resume:
-                write_json(folder / _COMMAND, command)
-            ended.outcomes += outcomes
-            take(number, step, outcomes)
-    ended.loads = kept.loads
-    return ended
+            for name, by in ((task, None), *([(f"{task}_by_{self.by}", self.by)] if self.by else [])):
+                series = {
+                    label: [
+                        frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
+                        if "frames" in row
+                        else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
+                        for row, value in values
+                    ]
+                    for label, values in _lines(points, metric.name, by).items()
+                    if values
+                }
+                if series:
+                    head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
+                    drawn = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
+                    write_text(output / f"sweep_{name}.svg", drawn)
+
+    def _tables(self, rows: list[dict[str, Any]]) -> "Iterator[Table]":
+        """Yield each task's first metric against the setting, a column for each label of `by`."""
+        for task, points in by_task(rows).items():
+            metric = first_metric(points)
+            if metric is None:
+                continue
+            columns = {"all": _lines(points, metric.name, None)[""]}
+            if self.by:
+                columns |= _lines(points, metric.name, self.by)
+            table = console.table(f"{task}: {metric.title}", self.axis, *(f"#{name}" for name in columns))
+            for row in points:
+                values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
+                table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
+            yield table
 
 
 # --- what they come to ------------------------------------------------------------------------------------------------
@@ -371,32 +394,6 @@ def first_metric(rows: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - a Met
     return next((metric for metric in spec.metrics if metric.name in known), None)
 
 
-def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
-    """Write the points, and draw each task's first metric against the setting: all, and the labels of `by` apart."""
-    from reelbench.pages.plots import Mark, frames_mark, lines
-
-    write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": rows})
-    for task, points in by_task(rows).items():
-        metric = first_metric(points)
-        if metric is None:
-            continue
-        for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
-            series = {
-                label: [
-                    frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
-                    if "frames" in row
-                    else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
-                    for row, value in values
-                ]
-                for label, values in _lines(points, metric.name, by).items()
-                if values
-            }
-            if series:
-                head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                drawn = lines(*head, series, wanted.axis, (metric.high - metric.low) / 10)
-                write_text(output / f"sweep_{name}.svg", drawn)
-
-
 def _lines(
     rows: list[dict[str, Any]], metric: str, by: str | None
 ) -> dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]:
@@ -408,19 +405,3 @@ def _lines(
             if metrics.get(metric, {}).get("value") is not None:
                 points.append((row, metrics[metric]))
     return dict(sorted(found.items()))
-
-
-def _tables(wanted: Sweep, rows: list[dict[str, Any]]) -> "Iterator[Table]":
-    """Yield each task's first metric against the setting, a column for each label of `by`."""
-    for task, points in by_task(rows).items():
-        metric = first_metric(points)
-        if metric is None:
-            continue
-        columns = {"all": _lines(points, metric.name, None)[""]}
-        if wanted.by:
-            columns |= _lines(points, metric.name, wanted.by)
-        table = console.table(f"{task}: {metric.title}", wanted.axis, *(f"#{name}" for name in columns))
-        for row in points:
-            values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
-            table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
-        yield table

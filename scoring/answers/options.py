@@ -14,13 +14,7 @@ from reelbench.scoring.answers.json_literals import find_literals, without_objec
 from reelbench.scoring.answers.statements import Sentences, is_noun
 from reelbench.scoring.answers.vocabulary import WORDS
 
-ANSWER_KEYS = (
-    *("answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter"),
-    *("selected_option", "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction"),
-    *("答案", "答え", "回答", "정답", "답", "respuesta", "réponse", "antwort", "resposta", "ответ", "उत्तर", "الإجابة"),
-    *("risposta", "jawaban", "คำตอบ", "cevap", "odpowiedź", "antwoord", "đáp án", "svar", "απάντηση", "відповідь"),
-    *("پاسخ", "תשובה", "উত্তর", "பதில்", "సమాధానం", "ಉತ್ತರ"),
-)
+ANSWER_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["option"])
 _KEYS = tuple(texts.plain_text(key).replace(" ", "_") for key in ANSWER_KEYS)
 _ANSWERS_ARE = re.compile(r"\b(?:answers?|options?|choices?)\b(?: (?:is|are))?[:\s]*", re.IGNORECASE)
 _LISTED = re.compile(r"\W*(?:[A-Z]\b\W*(?:\b(?:and|et|und|y)\b\W*)?){1,26}|\W*[A-Z]{2,26}\W*")

@@ -12,31 +12,13 @@ from typing import Any
 from reelbench.registry.values import is_array, is_object
 from reelbench.scoring.answers import texts, times
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.vocabulary import KINDS
+from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
-SPAN_KEYS = (
-    *("span", "relevant_span", "window", "time_span", "timestamps", "segment", "relevant_windows", "windows"),
-    *(
-        "relevant_window",
-        "time",
-        "times",
-        "interval",
-        "time_interval",
-        "time_range",
-        "time_window",
-        "timestamp",
-        "range",
-    ),
-    *("evidence_span", "evidence", "spans", "segments", "temporal_span", "clip", "moment", "temporal_window"),
-)
+SPAN_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["span"])
 # Other names of a span's key: evidence_window.
-_SPAN_KEY_ENDS = ("_window", "_span", "_interval", "_timestamps")
-BOUNDS = (
-    *(("start", "end"), ("start_time", "end_time"), ("from", "to"), ("begin", "end"), ("begin_time", "end_time")),
-    *(("start_sec", "end_sec"), ("start_seconds", "end_seconds"), ("start_s", "end_s"), ("t_start", "t_end")),
-    *(("start_timestamp", "end_timestamp"), ("beginning", "end"), ("starts", "ends"), ("time_start", "time_end")),
-)
-_ANSWERS = ("answer", "final_answer", "response", "prediction", "result", "option", "choice")
+_SPAN_KEY_ENDS: tuple[str, ...] = tuple(WORDS["keys"]["span_ends"])
+BOUNDS = tuple((start, end) for start, end in WORDS["keys"]["bounds"])
+_ANSWERS: tuple[str, ...] = tuple(WORDS["keys"]["holders"])
 _DEEPEST = 6
 _SCORED = 3
 _MOST_RANGES = 100  # of a text with more, the last so many are looked at

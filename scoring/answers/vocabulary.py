@@ -8,7 +8,8 @@ the letter names one where they stand alone or as what is stated (Caption B). `c
 sentences end with "is": behind a letter these end a statement, elsewhere some are mere endings. `suffixes` hang on to
 a letter, in Turkish: B'dir. `numbers` count from zero;
 behind `after_no` the word "no" answers, before any other it is a determiner (no idea); `latex` has its symbols in plain
-signs. `times` are words around spans, as patterns (see `times`).
+signs. `times` are words around spans, as patterns (see `times`). `keys` are those of objects: an option's, a span's, a
+span's two bounds, and those that may hold either.
 """
 
 import json

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import takes_metadata
-from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
-from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
-from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
+from reelbench.cli.about import metadata_options
+from reelbench.cli.asking import LlmBatch, RetryUnread, llm_options, only_model
+from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
+from reelbench.cli.judging import judge_options
+from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status, takes
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -29,10 +29,10 @@ METEOR = "meteor"
 CHOSEN_FILE = "predictions.jsonl"
 
 
-@takes_judge
-@takes_metadata
-@takes_llm
-@takes_candidates
+@takes("judge", judge_options)
+@takes("metadata", metadata_options)
+@takes("llm", llm_options)
+@takes("source", CandidateSource)
 @reports_status
 def ace(
     context: typer.Context,

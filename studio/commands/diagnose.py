@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from reelbench.cli import console, run_options
+from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
+from reelbench.cli.judging import judge_options
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -76,7 +76,7 @@ class IsolationOptions:
 
 
 @app.command()
-@takes_llm
+@takes("llm", llm_options)
 @reports_status
 def graphs(
     name: Name = None,
@@ -137,7 +137,7 @@ def graphs(
 
 
 @app.command()
-@takes_llm
+@takes("llm", llm_options)
 @takes("options", IsolationOptions)
 @reports_status
 def errors(
@@ -177,8 +177,8 @@ def errors(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-@takes_judge
-@takes_llm
+@takes("judge", judge_options)
+@takes("llm", llm_options)
 @takes("options", IsolationOptions)
 @reports_status
 def run(
@@ -188,7 +188,7 @@ def run(
     ],
     *,
     options: IsolationOptions,
-    frames: run_options.Frames = None,
+    frames: Frames = None,
     rounds: Annotated[int, _diagnose("--rounds")] = 5,
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",

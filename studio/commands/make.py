@@ -12,7 +12,7 @@ import typer
 
 from reelbench.cli import console, families
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
@@ -171,7 +171,7 @@ def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[...,
 
 
 @app.command()
-@takes_llm
+@takes("llm", llm_options)
 @takes("gates", options_of(GateRules, families.GATES))
 @takes("making", ChainOptions)
 @reports_status
@@ -222,7 +222,7 @@ def discussion(
 
 
 @app.command()
-@takes_llm
+@takes("llm", llm_options)
 @takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
 @takes("rules", options_of(SourceRules, families.SOURCES, Kind.LIMIT))
 @takes("gates", options_of(GateRules, families.GATES))
@@ -277,7 +277,7 @@ def moments(
 
 
 @app.command()
-@takes_llm
+@takes("llm", llm_options)
 @takes("making", MakeOptions)
 @reports_status
 def tags(

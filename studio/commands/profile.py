@@ -10,8 +10,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Data, Json, Split, reports_status
+from reelbench.cli.judging import judge_options
+from reelbench.cli.option_groups import Data, Json, Split, reports_status, takes
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
@@ -26,7 +26,7 @@ _profile = partial(option, "profile")
 _SHOWN_LABELS = 30
 
 
-@takes_judge
+@takes("judge", judge_options)
 @reports_status
 def profile(
     names: Annotated[

@@ -15,7 +15,7 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import aggregation, result_files, right_answers
+from reelbench.scoring import aggregation, result_files
 from reelbench.studio.diagnosis.folder import CUES, Attempt
 from reelbench.tasks.lmms import process, run_logs
 
@@ -53,7 +53,7 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
 def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
     answer = "" if sample.prediction is None else str(sample.prediction)
     # Right by the metric that ranks.
-    right = None if sample.reason else right_answers.is_right(spec, right_answers.score_of(spec, sample))
+    right = None if sample.reason else spec.primary.is_right(aggregation.score_of(spec, sample))
     shown = answer if output is None else output
     return Attempt(id=sample.id, answer=answer, output=shown, right=right, reason=sample.reason, scores=sample.scores)
 

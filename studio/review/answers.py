@@ -26,7 +26,7 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import check_span, far_apart, span_of
-from reelbench.tasks.submissions import Prediction, item_of, submission_suffix, write_submission
+from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
 
 _RESAMPLES = 1000
 
@@ -167,7 +167,8 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
                 parsed["span"] = list(span) if span else None
                 prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
         unread = parsed is not None and None in parsed.values()
-        items.append(item_of(spec, row, Prediction(prediction, parsed, ("parse_failed",) if unread else ())))
+        answered = Prediction(prediction, parsed, ("parse_failed",) if unread else ())
+        items.append(reference_of(spec, row).item(answered))
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]

@@ -58,7 +58,7 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
             for qid, value in document.items()
         ]
     predictions: dict[str, submissions.Prediction] = {}
-    for _, qid, entry in submissions.listed(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
+    for _, qid, entry in submissions.entries(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
         predictions[qid] = submissions.Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)

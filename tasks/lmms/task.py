@@ -41,7 +41,7 @@ from reelbench.tasks.submissions import (
     answered,
     cut_off,
     hides,
-    item_of,
+    reference_of,
     submission_advice,
     submission_suffix,
     write_submission,
@@ -231,9 +231,7 @@ class LmmsTask:
         arrived = "unknown" if number is None else number if handed - number not in {0, shown.padding} else None
         if not handed or shown.problem is not None:
             arrived = None
-        return item_of(
-            self.spec,
-            doc,
+        return reference_of(self.spec, doc).item(
             given,
             parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,

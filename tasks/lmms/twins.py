@@ -18,7 +18,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import choice
 from reelbench.tasks.lmms.run_logs import reply_of
-from reelbench.tasks.submissions import Questions, answered, cut_off, item_of
+from reelbench.tasks.submissions import Questions, answered, cut_off, reference_of
 
 _IDS = ("id", "key", "qid", "question_id")
 """Where tasks put a row's id, among a metric's details."""
@@ -94,7 +94,7 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
             duplicate.append(row["id"])
         given = answered(spec, text, row.get("options", ()), rows.timing(row))
         cut_short: dict[str, Any] = {"flags": (), "reason": Reason.CUT_OFF} if cut_off(text) else {}
-        items[row["id"]] = item = item_of(spec, row, given, **cut_short)
+        items[row["id"]] = item = reference_of(spec, row).item(given, **cut_short)
         readings[row["id"]] = _readings(item, line)
     known_readings = {name: pair for name, pair in readings.items() if pair is not None}
     differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]

@@ -55,7 +55,7 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
     keys = {"pred_relevant_windows": "span", "ans": "answer"}
-    entries = list(submissions.listed(path, document, "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()))
+    entries = list(submissions.entries(path, document, "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()))
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
     offers = {key: name for key, name in keys.items() if any(key in entry for _, _, entry in entries)}
     predictions: dict[str, submissions.Prediction] = {}

@@ -5,7 +5,7 @@ from itertools import combinations
 from types import SimpleNamespace
 
 from reelbench.leaderboard import board, headline, overall, site
-from reelbench.leaderboard.pairs import Noise, PairedDifference
+from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.registry import discovery
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
 

@@ -7,7 +7,7 @@ import pytest
 
 from reelbench.leaderboard import aliases, board, overall
 from reelbench.leaderboard.entries import RankingGroup
-from reelbench.leaderboard.pairs import Noise, PairedDifference
+from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reelbench.leaderboard import board, columns, pairs, ranking, store
+from reelbench.leaderboard import board, columns, ranking, store
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
@@ -136,13 +136,13 @@ def test_runs_are_compared_on_the_questions_that_both_have(drama_run):
 
 
 def test_a_table_that_is_too_long_has_no_ranges(drama_run, monkeypatch):
-    monkeypatch.setattr(pairs, "MOST_COMPARED", 1)
+    monkeypatch.setattr(ranking, "MOST_COMPARED", 1)
     found, smallest = ranked([drama_run("a", "1" * 12), drama_run("b", "0" * 12)])
     assert (found, smallest) == ({"a": (1, None), "b": (2, None)}, None)
 
 
 def test_a_table_that_is_too_long_still_says_how_many_videos_its_runs_had(drama_run, monkeypatch):
-    monkeypatch.setattr(pairs, "MOST_COMPARED", 1)
+    monkeypatch.setattr(ranking, "MOST_COMPARED", 1)
     published = [entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0)]
     spec = discovery.get("dramaqa_cogme")
     assert ranking.ranked(spec, [*published, drama_run("a", "1" * 12)])[1].videos == 12

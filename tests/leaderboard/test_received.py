@@ -144,6 +144,14 @@ def test_a_score_that_no_metric_has_is_refused(place, rextime_run, reelbench):
     assert "Warning" not in done.stderr
 
 
+def test_what_is_wrong_is_said_in_a_line_that_can_be_read(rextime_run):
+    run = rextime_run()
+    forge(run, lambda lines: [line | {"flags": ["x" * 500_000] * 2} for line in lines])
+    [added] = store.check(run)
+    assert (added.outcome, "its answer has ()" in added.why) == ("refused", True)
+    assert len(added.why) < 5_000
+
+
 @pytest.mark.parametrize("name", ["subset", "partial"])
 def test_a_check_of_a_submitter_s_is_as_short_as_any_name(name, rextime_run, tmp_path):
     [added] = store.add(rextime_run(), tmp_path / "store")

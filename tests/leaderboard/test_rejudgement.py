@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, site, store
 from reelbench.leaderboard import board as boards
+from reelbench.leaderboard import bridge as bridges
 from reelbench.leaderboard.trust import Filing
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
@@ -124,6 +125,14 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
     assert (
         len(list((tmp_path / "out").rglob("result.json"))) == len(list((tmp_path / "out").rglob("samples.jsonl"))) == 3
     )
+
+
+def test_of_two_judges_who_scored_no_answer_in_common_the_board_relates_nothing(curve, monkeypatch):
+    [old] = [one for one in store.read(curve) if one.result.model.id == "lab/drops"]
+    new = replace(old, key="other")
+    whole = bridges.ranked_samples(old)
+    monkeypatch.setattr(bridges, "ranked_samples", lambda one: whole[:6] if one is old else whole[6:])
+    assert bridges.bridges([(old, new)]) == []
 
 
 def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
@@ -402,7 +411,7 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     assert rows["lab/drops", "made-up"].note == "as stated by evil: Retracted."
     (curve / "settings.yaml").write_text("judges: []\n")
     made = boards.make(curve, published=False)
-    assert {group.judge for group in made.listed} == {"earlier", "made-up"}
+    assert {group.judge for group in made.listed_only} == {"earlier", "made-up"}
     assert made.other_judges == {}
 
 

@@ -81,6 +81,7 @@ def seen(chromium, site_of_runs):  # noqa: F811 - the fixture
                     page.goto("about:blank")
                     page.goto(bases[place] + address)
                 target.locator("main h1").wait_for()
+                target.wait_for_function("() => !document.querySelector('main').innerText.includes('Loading…')")
                 if "group" in address:  # its charts come when there is time
                     target.locator("[id^=chart-]").first.wait_for()
                 for chart in target.locator("[id^=chart-]").all():

@@ -69,7 +69,7 @@ def test_a_judge_that_nobody_names_stands_for_no_benchmark(judged, files, tmp_pa
     assert made.main["curve"].judge == "gpt-4o-mini"
     assert headline_of(path).startswith("held/one is the only ranked model on CURVE")
     assert [entry.model for entry in made.overall[0].cells.values()] == ["held/one"]
-    [listed] = made.listed.items()
+    [listed] = made.listed_only.items()
     assert (listed[0].judge, listed[1]) == ("zzz-judge", "by others' judges")
     assert len([entry for entry in made.entries if entry.group == listed[0]]) == 2
     assert "(by others' judges)" in tables.tables(made, "markdown")
@@ -232,7 +232,7 @@ def test_no_judge_but_a_named_one_takes_the_headline(judge, settings, judged, fi
     made = board.make(path, published=False)
     honest = next(entry for entry in made.entries if entry.model == "held/one").group
     assert made.main == ({} if settings == "judges: []" else {"curve": honest})
-    assert all(why == "by others' judges" for why in made.listed.values())
+    assert all(why == "by others' judges" for why in made.listed_only.values())
     assert "evil" not in headline_of(path)
 
 
@@ -270,7 +270,7 @@ def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kit
     key = honest.place.relative_to(path).as_posix()
     (path / "settings.yaml").write_text(f"benchmarks: {{kitchen: {key}}}\n")
     made = board.make(path, published=False)
-    [(group, why)] = made.listed.items()
+    [(group, why)] = made.listed_only.items()
     assert why == "other declarations"
     assert [entry.model for entry in made.entries if entry.group == group] == ["evil/one"]
     assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
@@ -283,7 +283,7 @@ def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kit
     assert files(newer, "evil").outcome == "added"
     made = board.make(path, published=False)
     assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
-    assert set(made.listed.values()) == {"other declarations"}
+    assert set(made.listed_only.values()) == {"other declarations"}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ def taken(turns, lane=0):
 
 
 def test_submitters_take_turns_however_many_one_has_sent():
-    turns = Turns(lanes=1)
+    turns = Turns()
     for number in range(1, 41):
         turns.add(number, "flood")
     turns.add(41, "ann")
@@ -23,7 +23,7 @@ def test_submitters_take_turns_however_many_one_has_sent():
 
 
 def test_who_was_taken_is_behind_all_others():
-    turns = Turns(lanes=1)
+    turns = Turns()
     for number, submitter in ((1, "a"), (2, "b"), (3, "a")):
         turns.add(number, submitter)
     assert turns.take(0) == (1, "a")
@@ -32,7 +32,7 @@ def test_who_was_taken_is_behind_all_others():
 
 
 def test_a_newer_push_takes_the_place_of_the_one_that_waits():
-    turns = Turns(lanes=2)
+    turns = Turns()
     for number in (1, 2, 1, 1):
         turns.add(number, "a")
     assert taken(turns) == [1, 2]
@@ -45,7 +45,7 @@ def test_a_newer_push_takes_the_place_of_the_one_that_waits():
 
 
 def test_nothing_is_looked_at_twice_at_a_time():
-    turns = Turns(lanes=2)
+    turns = Turns()
     turns.add(1, "a")
     assert turns.take(0) == (1, "a")
     turns.add(1, "a")
@@ -57,7 +57,7 @@ def test_nothing_is_looked_at_twice_at_a_time():
 
 
 def test_where_too_many_wait_whoever_has_the_most_loses_the_newest():
-    turns = Turns(lanes=2, most=4)
+    turns = Turns(most=4)
     assert [turns.add(number, "flood") for number in (1, 2, 3, 4)] == [None] * 4
     assert [turns.add(5, "ann"), turns.add(6, "flood"), turns.add(7, "ben")] == [4, 6, 3]
     assert taken(turns) == [1, 5, 7, 2]

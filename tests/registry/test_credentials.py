@@ -98,6 +98,7 @@ def test_words_that_go_on_record_hold_no_key(said, monkeypatch):
         lambda: Options(label=said),
         lambda: RunMetadata(label=said),
         lambda: RunMetadata(url=said),
+        lambda: AskOptions(model=said, url="http://h/v1"),
         lambda: about.parse({"organisation": said}, "a.yaml"),
         lambda: about.parse({"links": {said: "https://h/x"}}, "a.yaml"),
         lambda: about.parse({"trained_on": [said]}, "a.yaml"),

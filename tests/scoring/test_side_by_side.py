@@ -16,7 +16,7 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
-from reelbench.scoring import right_answers, side_by_side
+from reelbench.scoring import aggregation, side_by_side
 
 DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
 
@@ -44,9 +44,9 @@ def sample(name, scores, **fields):
 def test_an_answer_is_right_from_four_fifths_of_the_primary_metric_on(benchmark, scores, score, right):
     spec = discovery.get(benchmark)
     facets = {"classification": ["Theme"]} if benchmark == "moviecore" else {}
-    given = right_answers.score_of(spec, sample("a", scores, facets=facets))
+    given = aggregation.score_of(spec, sample("a", scores, facets=facets))
     assert given == pytest.approx(score)
-    assert right_answers.is_right(spec, given) is right
+    assert spec.primary.is_right(given) is right
 
 
 def replies(*scores, criterion="score"):

@@ -80,7 +80,7 @@ def test_the_bounds_by_hand():
     samples = [sample("a", right), sample("b", wrong), sample("c", right), sample("d", {}, "refused")]
     bounds = value_bounds(rextime, accuracy, [*samples, sample("e", {}, "media_missing")])
     assert (bounds.lower.value, bounds.upper.value) == (50.0, 75.0)  # 2 of 4, 3 of 4
-    assert (bounds.items, bounds.unscored, is_few(1, 4)) == (4, 1, False)
+    assert (bounds.items, is_few(1, 4)) == (4, False)
     assert value_bounds(rextime, rextime.metric("miou"), samples) is None  # no answer names a span
 
 
@@ -88,7 +88,7 @@ def test_one_refused_question_bars_no_run_of_4250():
     rextime = discovery.get("rextime")
     samples = [sample(f"q{n:04}", {"correct": float(n % 2)}, video=f"v{n % 400}") for n in range(4249)]
     bounds = value_bounds(rextime, rextime.metric("accuracy"), [*samples, sample("odd", {}, "refused")])
-    assert is_few(bounds.unscored, bounds.items)
+    assert is_few(1, bounds.items)
     assert bounds.lower.value == pytest.approx(100 * 2124 / 4250)
     assert bounds.upper.value == pytest.approx(100 * 2125 / 4250)
     assert bounds.lower.ci95[0] == bounds.ci95[0] < bounds.lower.value < bounds.upper.value < bounds.ci95[1]
@@ -101,7 +101,7 @@ def test_two_in_a_hundred_are_few(unscored, few):
     samples = [sample(f"q{n:03}", {} if n < unscored else {"correct": 1.0}, "refused" if n < unscored else None)
                for n in range(100)]  # fmt: skip
     bounds = value_bounds(spec, spec.primary, samples)
-    assert few_left_out(samples) is is_few(bounds.unscored, bounds.items) is few
+    assert few_left_out(samples) is is_few(unscored, bounds.items) is few
 
 
 def test_an_item_keeps_the_scores_that_it_has():

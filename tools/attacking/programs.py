@@ -30,6 +30,8 @@ LIMITS = (600, 2_000, 8_000, 30_000, 120_000)
 KILLS, FULL = "kills of", "full disk under"
 OF_PAYING = re.compile(r"funnel\.json$|trace\.jsonl$|status\.json$")
 """What says how many replies were paid for, or in which order they came: a kill changes it."""
+BEGUN = re.compile(r"Traceback (?:.*\n)+?.*spawn_main(?:.*\n)+?EOFError.*\n")
+"""What Python itself says in a worker process that waits for its work when the one that began it is killed."""
 DATED = {"result.json", "check.json"}
 
 
@@ -234,8 +236,8 @@ class Tried:
 
     def _faults(self, done: Any, asked: int) -> Iterator[str]:  # noqa: ANN401 - a finished process
         command, left = self._command, seen(self._command.place)
-        if "Traceback" in done.stderr:
-            yield f"a traceback: {done.stderr[-200:]}"
+        if "Traceback" in (said := BEGUN.sub("", done.stderr)):
+            yield f"a traceback: {said[-200:]}"
         if done.returncode > 0 and not done.stderr.strip():
             yield "ended without a line"
         if command.old is None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from reelbench.stats import student_t
 from reelbench.stats.intervals import confidence_interval, mean_over_clusters
-from reelbench.stats.power import Pilot, rank_ranges, smallest_difference
+from reelbench.stats.multiple_comparisons import rank_ranges
+from reelbench.stats.power import Pilot, smallest_difference
 from tools.verification.proof import Proof
 
 SEED = 11
@@ -56,7 +57,7 @@ def false_ranges() -> Proof:
         "the truth",
         f"{BOARDS} simulated leaderboards of {MODELS} models, {VIDEOS} videos of {QUESTIONS} questions",
         f"{100 * false['holm'] / BOARDS:.1f} % false; {100 * false['plain'] / BOARDS:.1f} % without the correction",
-        "`stats.power.rank_ranges`",
+        "`stats.multiple_comparisons.rank_ranges`",
         f"seed {SEED}",
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from reelbench.scoring.comparison import mcnemar
 from reelbench.stats import student_t
 from reelbench.stats.agreement import cohen_kappa, krippendorff_alpha
-from reelbench.stats.power import holm
+from reelbench.stats.multiple_comparisons import holm
 from reelbench.stats.rank_correlation import kendall_tau, spearman
 from tools.verification.proof import Proof, largest, versions_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.leaderboard.differences import metric_differences
+from reelbench.leaderboard.mismatches import metric_mismatches
 from reelbench.registry.records import MetricValue
 
 
@@ -25,9 +25,9 @@ def value(number, ci95=None, n=3):
     ],
 )
 def test_a_metric_differs_in_its_value_its_items_or_its_interval(stated, computed, difference):
-    assert list(metric_differences("metrics", {"x": stated}, {"x": computed})) == ([difference] if difference else [])
+    assert list(metric_mismatches("metrics", {"x": stated}, {"x": computed})) == ([difference] if difference else [])
 
 
 def test_what_one_side_alone_has_is_said():
-    assert list(metric_differences("metrics", {"x": value(1.0)}, {})) == ["metrics.x is 1.0, recomputed absent"]
-    assert list(metric_differences("metrics", {}, {"x": value(None)})) == ["metrics.x is absent, recomputed None"]
+    assert list(metric_mismatches("metrics", {"x": value(1.0)}, {})) == ["metrics.x is 1.0, recomputed absent"]
+    assert list(metric_mismatches("metrics", {}, {"x": value(None)})) == ["metrics.x is absent, recomputed None"]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.records import Metrics
@@ -23,18 +24,23 @@ class MismatchError(InputError):
         super().__init__(message)
 
 
-def score_differences(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
+def score_mismatches(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
     """Yield the columns in which an item's scores differ from the recomputed ones, or that only one side has."""
     for name in sorted(stated.keys() | expected.keys()):
         if name not in stated or name not in expected or not _close(stated[name], expected[name]):
             yield f"{where}: scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
 
 
-def metric_differences(where: str, stated: Metrics, expected: Metrics) -> Iterator[str]:
-    """Yield the metrics that differ in value, interval or number of items, or that only one side has."""
+def metric_mismatches(where: str, stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the metrics that differ in value, interval or number of items, or that only one side has.
+
+    Those of breakdowns stand in mappings within each other, by facet and label.
+    """
     for name in sorted(stated.keys() | expected.keys()):
         here, there = stated.get(name), expected.get(name)
-        if here is None or there is None:
+        if isinstance(here, Mapping) or isinstance(there, Mapping):
+            yield from metric_mismatches(f"{where}.{name}", here or {}, there or {})
+        elif here is None or there is None:
             values = ("absent" if value is None else value.value for value in (here, there))
             yield "{}.{} is {}, recomputed {}".format(where, name, *values)
         elif not _close(here.value, there.value):
