@@ -75,7 +75,7 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.place(ROLES)
+        where = self.path_shown(ROLES)
         roles = checked(_Roles, read_mapping(self.text(ROLES), where), where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):

@@ -165,14 +165,21 @@ def errors(
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
     asked = {attempt.id for attempt in kept}
-    about = {"result": sha256_of(result_files.samples_of(result)), "model": result_files.read(result).model.id}
+    record = result_files.read(result)
+    about = {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
     plan = options.plan(
         [question for question in questions if question.id in asked],
         models,
         {"command": "errors", "benchmark": name, "split": split, **about},
         rounds=1,
     )
-    diagnosis = loop.isolate(plan, lambda _run, _lock: kept, options.out)
+
+    def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
+        if record.judge is not None:
+            attempts.keep_judge(run, record.judge)
+        return kept
+
+    diagnosis = loop.isolate(plan, answered, options.out)
     _finish(diagnosis, as_json=options.as_json)
 
 

@@ -13,7 +13,7 @@ from reelbench.registry.files import read_json, write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import Sample
+from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files
 from reelbench.studio.diagnosis.folder import CUES, Attempt
@@ -48,6 +48,12 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
     if all(attempt.right is None for attempt in attempts):
         raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
     return spec.id, result.benchmark.split, attempts
+
+
+def keep_judge(run: Path, judge: JudgeRecord) -> None:
+    """Write who judged a run's answers beside them."""
+    paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of one call, so a repetition's are others
+    write_json(run / JUDGE, judge.model_dump(mode="json", exclude=paid))
 
 
 def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
@@ -172,8 +178,7 @@ class LmmsEval:
                     f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
                     " came is kept: rerun the command to continue"
                 )
-            paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
-            write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
+            keep_judge(run, record)
         samples = [aggregation.to_sample(self.spec, item, verdicts.get(item.id)) for item in items]
         return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 

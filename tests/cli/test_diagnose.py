@@ -188,6 +188,7 @@ class TestErrors:
         assert report["rounds"][0]["open"] == 3
         assert report["consensus"] == {"3": 6, "2": 0, "none": 0}
         assert report["stops"] == {"limit": 3}
+        assert report["judge"]["requested"] == "j"  # as the result says
         records = lines(tmp_path / "out" / "isolation.jsonl")
         assert [record["id"] for record in records] == ["mini1", "mini2", "mini10"]
         assert records[0].keys() >= {"id", "round", "nodes", "cue", "stop"}
