@@ -16,18 +16,8 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files
-from reelbench.studio.diagnosis.folder import CUES
-from reelbench.studio.diagnosis.tagging import Attempt
-from reelbench.tasks.lmms import process
-from reelbench.tasks.lmms.run_logs import (
-    LoggedTask,
-    data_name,
-    logged_items,
-    logged_tasks,
-    media_missing,
-    model_of,
-    raw_replies,
-)
+from reelbench.studio.diagnosis.folder import CUES, Attempt
+from reelbench.tasks.lmms import process, run_logs
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -130,7 +120,7 @@ class LmmsEval:
     def about(self) -> dict[str, Any]:
         """Who is asked and who judges, and how, as a diagnosis records them."""
         given = {name: process.option_value(self._arguments, f"--{name}") for name in ("model", "model_args")}
-        model = model_of({"config": given})
+        model = run_logs.model_of({"config": given})
         about: dict[str, Any] = {
             "model": model.id,
             "adapter": model.adapter,
@@ -175,10 +165,10 @@ class LmmsEval:
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
-        items = logged_items(logged.samples).items
-        data = data_name(read_json(logged.results), logged)
-        items += media_missing(data, {item.id for item in items}, self._note)
-        raw = raw_replies(logged.samples)
+        items = run_logs.logged_items(logged.samples).items
+        data = run_logs.data_name(read_json(logged.results), logged)
+        items += run_logs.media_missing(data, {item.id for item in items}, self._note)
+        raw = run_logs.raw_replies(logged.samples)
         verdicts: Mapping[str, Verdict] = {}
         if self._judge is not None:
             verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
@@ -193,15 +183,15 @@ class LmmsEval:
         return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 
 
-def _ended(output: Path, task: str) -> LoggedTask | None:
+def _ended(output: Path, task: str) -> run_logs.LoggedTask | None:
     """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
     if not output.is_dir():
         return None
     try:
-        logged = next((logged for logged in logged_tasks(output) if logged.task == task), None)
+        logged = next((logged for logged in run_logs.logged_tasks(output) if logged.task == task), None)
         if logged is None:
             return None
         counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
-        return logged if len(logged_items(logged.samples).items) == counted else None
+        return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
     except InputError:
         return None

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.studio.diagnosis import questions
+from reelbench.studio.diagnosis.folder import read_questions
 from reelbench.tasks import curve
 from reelbench.tasks.lmms import process, worker
 from tests.program import app
@@ -162,7 +162,7 @@ def test_questions_with_options_are_asked_in_words(tmp_path):
         "id: kitchen\ntitle: Kitchen\nkind: choice\nsource: {file: rows.jsonl}\nanswer_is: letter\n"
         "columns: {id: qid, video: clip, question: q, options: opts, answer: right, reasoning: why}\n"
     )
-    (question,) = questions.read(str(tmp_path / "kitchen"))
+    (question,) = read_questions(str(tmp_path / "kitchen"))
     assert question.question == "What boils?\nA. Tea\nB. Soup"
     assert (question.answer, question.steps) == ("B. Soup", "1. Steam.")
 
