@@ -1,18 +1,19 @@
-"""A dataset card: its sections in order, each from the spec, the datasheet and what was counted."""
+"""A dataset card: its sections in order, its YAML metadata, `eval.yaml`; from spec, datasheet and what was counted."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reelbench.hub_cards import metadata, scoring, structure
-from reelbench.hub_cards.material import CONFIG, Material
+from reelbench.hub_cards import sections as parts
+from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.pages.markdown import cell, code, inert, table
 from reelbench.registry.data.loading import is_mini
-from reelbench.registry.data.passing_on import why_withheld
+from reelbench.registry.data.passing_on import UNLICENSED, why_withheld
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import installing
-from reelbench.registry.spec import FileBeside, HubFile, LocalFile
+from reelbench.registry.languages import language_of
+from reelbench.registry.spec import BenchmarkSpec, FileBeside, HubFile, LocalFile
 
 OWN_ROWS = "Own rows in the format of"
 """Begins the title of a card whose rows are not the owners'."""
@@ -40,7 +41,7 @@ class Card:
 
 def render(material: Material) -> Card:
     """Render a card: the same material gives the same bytes."""
-    counted, drawn = structure.statistics(material)
+    counted, drawn = parts.statistics(material)
     spec, sheet = material.spec, material.sheet
     if material.own_rows:  # what was counted: paper, authors, licence and published results are of other rows
         title = f"{OWN_ROWS} {inert(spec.title)}"
@@ -48,12 +49,12 @@ def render(material: Material) -> Card:
             "heading": f"# {title}",
             "about": f"Questions in the format of {inert(spec.title)}'s files. **They are not the owners' rows**: who "
             "made them, from what and under which licence is for their authors to say here.",
-            "schema": f"## Schema\n\n{structure.schema(material)}",
+            "schema": f"## Schema\n\n{parts.schema(material)}",
             "statistics": f"## Statistics\n\n{counted}",
         }
         sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
         # What was counted, and nothing that the owners state.
-        whole = metadata.card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
+        whole = card_metadata(material) | {"pretty_name": title, "tags": ["video", "reelbench"]}
         kept = ("pretty_name", "language", "size_categories", "tags", "configs")
         return Card({key: whole[key] for key in kept if key in whole}, sections, drawn, eval_yaml=None)
     if spec.papers:
@@ -80,11 +81,11 @@ def render(material: Material) -> Card:
         "heading": f"# {inert(spec.title)}",
         "about": "\n\n".join(part for part in (inert(spec.summary), " · ".join(filter(None, links)), note) if part),
         "loading": f"## Loading\n\n{_loading(material)}",
-        "schema": f"## Schema\n\n{structure.schema(material)}",
-        "splits": f"## Splits\n\n{structure.splits(material)}",
+        "schema": f"## Schema\n\n{parts.schema(material)}",
+        "splits": f"## Splits\n\n{parts.splits(material)}",
         "statistics": f"## Statistics\n\n{counted}",
-        "scoring": f"## Scoring\n\n{scoring.scoring(material)}",
-        "results": f"## Published results\n\n{scoring.results(material)}",
+        "scoring": f"## Scoring\n\n{parts.scoring(material)}",
+        "results": f"## Published results\n\n{parts.results(material)}",
         "provenance": f"## Provenance\n\n{provenance(material)}",
         "licences": f"## Licences\n\n{licences(material)}",
         "limitations": f"## Limitations\n\n{sheet.limitations}",
@@ -92,8 +93,8 @@ def render(material: Material) -> Card:
         "datasheet": "## Datasheet\n\n" + ("\n\n".join(datasheet) if sheet.sections else "Its authors wrote none."),
     }
     sections = tuple(Section(name, body.strip()) for name, body in bodies.items())
-    evaluation = metadata.to_yaml(metadata.eval_yaml(spec, material.config, material.framework))
-    return Card(metadata.card_metadata(material), sections, drawn, evaluation)
+    evaluation = to_yaml(eval_yaml(spec, material.config, material.framework))
+    return Card(card_metadata(material), sections, drawn, evaluation)
 
 
 def _loading(material: Material) -> str:
@@ -213,3 +214,75 @@ def licences(material: Material) -> str:
         f"that each is had from hold ({terms}).\n"
         "- **This card**: made from Reelbench, Apache-2.0."
     )
+
+
+# --- the machine-readable side ----------------------------------------------------------------------------------------
+
+FRAMEWORK = "reelbench"
+"""Who evaluates, by the id that the Hub is to know; see docs/upstream."""
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def card_metadata(material: Material) -> dict[str, Any]:
+    """Return the card's metadata in the Hub's terms; what is not known is left out."""
+    spec, declared = material.spec, material.sheet.declared
+    languages = sorted({language_of(tag) for tag in material.languages})
+    arxiv = [f"arxiv:{paper.arxiv}" for paper in spec.papers if paper.arxiv]
+    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+    licence_details = {}
+    if spec.license in UNLICENSED and (forms or spec.homepage):
+        # The Hub wants a name and an address for a licence that is none of its list.
+        name = f"{spec.id.replace('_', '-')}-agreement"
+        licence_details = {"license_name": name, "license_link": (forms or [spec.homepage])[0]}
+    files = [{"split": split, "path": data_path(split)} for split in material.data_splits]
+    if material.own_rows:
+        counted = {split.name for split in material.splits if split.counted}
+        files = [file for file in files if file["split"] in counted]
+    known = [split.rows for split in material.splits if split.rows is not None]
+    if len(known) < len(material.splits) and material.sheet.declared.size_category:
+        size = [material.sheet.declared.size_category]
+    elif not known:
+        size = []
+    else:
+        size = [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]
+    metadata: dict[str, Any] = {
+        "pretty_name": spec.title,
+        "license": spec.license,
+        **licence_details,
+        "language": languages,
+        "language_bcp47": list(material.languages) if set(languages) != set(material.languages) else None,
+        "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
+        "task_categories": list(declared.task_categories),
+        "annotations_creators": list(declared.annotations_creators),
+        "language_creators": list(declared.language_creators),
+        "source_datasets": list(declared.source_datasets),
+        "size_categories": size,
+        "tags": ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench", *declared.tags, *arxiv],
+        "configs": [{"config_name": material.config, "data_files": files}] if material.data_splits else None,
+    }
+    metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
+    return {key: value for key, value in metadata.items() if value}
+
+
+def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None = None) -> dict[str, Any]:
+    """Return the content of `eval.yaml`: a task id per lmms-eval task on a whole split whose answers are public."""
+    tasks = [
+        {"id": task.name, "config": config, "split": task.split}
+        for task in spec.tasks
+        if not (is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].secret)
+    ]
+    return {
+        "name": spec.title,
+        "description": f"{spec.summary} Ranked by {spec.primary.title}.".lstrip(),
+        "evaluation_framework": framework or FRAMEWORK,
+        "tasks": tasks,
+    }
+
+
+def to_yaml(value: object, *, flow: bool = False) -> str:
+    """Write a value as YAML in the order that it has, characters unescaped; `flow` on one line, in brackets."""
+    import yaml
+
+    written = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=flow)
+    return written.rstrip("\n") if flow else written

@@ -36,20 +36,20 @@ def render(
     framework: Framework = "reelbench",
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
-    from reelbench.hub_cards import files, material
+    from reelbench.hub_cards import material, merge
     from reelbench.registry.data.loading import named
 
     spec = named(name)[0]
     # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
-    clone = out.is_dir() and any(path.name not in (files.README, files.EVAL, "plots") for path in out.iterdir())
+    clone = out.is_dir() and any(path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir())
     here = [split for split in spec.splits if (out / material.data_path(split)).is_file()] if clone else None
     made = material.gather(spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework)
-    for note in files.write(made, out):
+    for note in merge.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
         fetch = f"`reelbench data fetch {name}` or " if made.spec.open_data else ""
         console.note(f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it.")
-    console.write(str(out / files.README))
+    console.write(str(out / merge.README))
 
 
 @app.command()

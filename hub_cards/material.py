@@ -1,29 +1,119 @@
-"""What a card is made of: the spec, the datasheet, and what was counted where the data is at hand."""
+"""What a card is made of: the spec, the datasheet, and what was counted where the data is at hand.
 
+A datasheet, `datasheet.md` beside the spec, is the prose of a card. Its front matter holds what the Hub asks of every
+dataset and no program can count; below it stand the limitations and the seven sections of a datasheet (Gebru et al.,
+Datasheets for Datasets), in our own words and with their sources. Nothing that the spec declares or that rows can be
+counted for is written there.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from reelbench.hub_cards import counts, datasheet
-from reelbench.hub_cards.counts import Labels, SplitStatistics
-from reelbench.hub_cards.datasheet import Datasheet
+from pydantic import BaseModel, Field
+
+from reelbench.hub_cards import counts
+from reelbench.registry.base_record import checked
+from reelbench.registry.containment import contained
 from reelbench.registry.data import loading, ownership, sources
-from reelbench.registry.data.loading import SplitData
 from reelbench.registry.data.passing_on import why_withheld
+from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Data, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+from reelbench.registry.yaml_text import read_mapping
 
 DATA_FOLDER = "data"
 CONFIG = "default"
 
 
+Creator = Literal["crowdsourced", "expert-generated", "found", "machine-generated", "other"]
+
+
+class Declarations(BaseModel, frozen=True, extra="forbid"):
+    """The front matter: values of the Hub's dataset card metadata."""
+
+    task_categories: tuple[
+        Literal["video-text-to-text", "visual-question-answering", "question-answering", "multiple-choice"], ...
+    ]
+    annotations_creators: tuple[Creator, ...]
+    language_creators: tuple[Creator, ...]
+    source_datasets: tuple[Literal["original", "extended"], ...]
+    size_category: str | None = Field(None, description="Where the sources disagree on the size but not on this.")
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Datasheet:
+    """The whole datasheet; `sections` are in the order of `SECTIONS`."""
+
+    declared: Declarations
+    limitations: str
+    sections: dict[str, str]
+
+
+UNSTATED = Datasheet(
+    Declarations(
+        task_categories=("video-text-to-text",),
+        annotations_creators=(),
+        language_creators=(),
+        source_datasets=(),
+        size_category=None,
+        tags=(),
+    ),
+    "None are stated.",
+    {},
+)
+"""Of a benchmark whose authors wrote none."""
+
+
+def datasheet_path(spec: BenchmarkSpec) -> Path:
+    """Return the path of the benchmark's datasheet; InputError where its folder has a link to one outside."""
+    return contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
+
+
+def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
+    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it.
+
+    One that a `benchmark.yaml` declares may have none: its card then says that nothing is stated.
+    """
+    path = datasheet_path(spec)
+    if not path.is_file() and spec.file:
+        return UNSTATED
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}")
+    return parse_datasheet(path.read_text(encoding="utf-8"), str(path))
+
+
+def parse_datasheet(text: str, where: str) -> Datasheet:
+    """Parse a datasheet's text; `where` names it in errors."""
+    match = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL)
+    if match is None:
+        raise InputError(f"{where}: expected a front matter between two lines of '---', then the sections")
+    matter = read_mapping(match[1], where, what="its front matter", line=2)
+    declared = checked(Declarations, matter, f"{where}: front matter", mark=": ")
+    parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
+    if parts[0].strip():
+        raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")
+    sections = {name.strip(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    wanted = (LIMITATIONS, *SECTIONS)
+    if tuple(sections) != wanted:
+        raise InputError(
+            f"{where}: has the sections {', '.join(sections)}; expected {', '.join(wanted)}, in this order"
+        )
+    if empty := [name for name, body in sections.items() if not body]:
+        raise InputError(f"{where}: empty: {', '.join(empty)}")
+    limitations = sections.pop(LIMITATIONS)
+    return Datasheet(declared=declared, limitations=limitations, sections=sections)
+
+
 class Counted(NamedTuple):
     """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
-    statistics: SplitStatistics
+    statistics: counts.SplitStatistics
     source: SourceRecord
     files: tuple[str, ...]
     data: Data = "unstated"
@@ -87,7 +177,7 @@ def gather(
     repo_id: str | None = None,
     config: str = CONFIG,
     data_splits: Sequence[str] | None = None,
-    labels: Labels | None = None,
+    labels: counts.Labels | None = None,
     framework: str | None = None,
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
@@ -112,10 +202,10 @@ def gather(
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
     has_mini = (spec.folder / loading.MINI).is_dir()
     example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
-    return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
+    return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
-def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
+def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.
@@ -127,7 +217,7 @@ def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
             if named[0].name in {Path(n).name for n in (*sources.expected_files(declared.source), *declared.joined)}:
                 of_file = split
         return {of_file: loading.locate(spec.id, of_file, named[0])}
-    splits: dict[str, SplitData] = {}
+    splits: dict[str, loading.SplitData] = {}
     refused: list[InputError] = []
     for split in spec.splits:
         try:

@@ -7,12 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from reelbench.hub_cards import files, material, merge
+from reelbench.hub_cards import material, merge
 from reelbench.hub_cards.counts import Labels
 from reelbench.registry.data import hub, loading, sources
-from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, differs
-from reelbench.registry.data.loading import SplitData
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
@@ -23,7 +21,7 @@ _DESCRIPTION = (
     "metadata that was there are kept."
 )
 _MAIN = "main"
-Listing = Mapping[str, RemoteFile]
+Listing = Mapping[str, hub.RemoteFile]
 """Path in the repository -> what the Hub states of the file."""
 
 
@@ -89,7 +87,7 @@ def push(
     repository = Repository(repo_id, "dataset")
     with repository.errors_in_one_line():
         target = _target(repository, options)
-    rows: dict[str, SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
+    rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and sources.user_data(spec, data) is not None:
         rows = material.located(spec, data)
     elif options.with_data:
@@ -100,10 +98,10 @@ def push(
         staged = Path(folder)
         texts, existing, notes = _texts(spec, repo_id, options, target.head, rows=rows, data=data, labels=labels)
         if not options.eval_yaml:
-            texts.pop(files.EVAL, None)
+            texts.pop(merge.EVAL, None)
         for path, text in texts.items():
-            files.write_bytes(staged / path, text.encode())
-        paths = [*texts, *(files.write_rows(rows, staged) if rows else ())]
+            merge.write_bytes(staged / path, text.encode())
+        paths = [*texts, *(merge.write_rows(rows, staged) if rows else ())]
         changed = [path for path in paths if differs(staged / path, listing.get(path))]
         for line in notes:
             note(line)
@@ -164,7 +162,7 @@ def _texts(
     options: PushOptions,
     head: Head,
     *,
-    rows: Mapping[str, SplitData],
+    rows: Mapping[str, loading.SplitData],
     data: Path | None,
     labels: Labels | None,
 ) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
@@ -173,11 +171,11 @@ def _texts(
     InputError where rows would take the place of somebody else's.
     """
     existing = {
-        path: files.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
-        for path in (files.README, files.EVAL)
+        path: merge.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
+        for path in (merge.README, merge.EVAL)
         if path in head.files
     }
-    readme = existing.get(files.README)
+    readme = existing.get(merge.README)
     ours = merge.has_our_rows(readme)
     for path in map(material.data_path, rows):
         if not ours and path in head.files:
@@ -191,7 +189,7 @@ def _texts(
         labels=labels,
         framework=options.framework,
     )
-    texts, notes = files.texts(made, readme, f"{repo_id}, {files.README}")
+    texts, notes = merge.texts(made, readme, f"{repo_id}, {merge.README}")
     return texts, existing, notes
 
 
@@ -199,7 +197,7 @@ def _difference(staged: Path, changed: list[str], existing: dict[str, str], list
     parts: list[str] = []
     others: list[str] = []
     for path in changed:
-        if path in (files.README, files.EVAL):
+        if path in (merge.README, merge.EVAL):
             old = existing.get(path, "").splitlines(keepends=True)
             new = (staged / path).read_bytes().decode().splitlines(keepends=True)
             lines = difflib.unified_diff(old, new, f"a/{path}" if old else "/dev/null", f"b/{path}")

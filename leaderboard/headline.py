@@ -46,7 +46,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
 def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
     """Who leads one table, or is among those that may lead several, and by how much."""
     leaders, led = of
-    ran = any(row.kind == "run" for group in led for row in board.ranked(group))
+    ran = _was_run(board, led)
     if len(leaders) > _NAMED:
         text = f"{_number(len(leaders))} models may be first".capitalize()
     elif len(leaders) > 1:
@@ -61,6 +61,8 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
     if not alone:
         many = "both" if len(led) == 2 else f"all {_number(len(led))}"  # noqa: PLR2004
         text += f" on {f'{many} benchmarks' if len(led) > 1 else _titles(board, led)}"
+    if not ran and any(len(board.ranked(group)) > 1 for group in led):
+        return f"{text}; frames, prompts and settings differ between papers."  # so a margin says nothing of the models
     margins = [(group, margin) for group in led if len(leaders) == 1 and (margin := _margin(board, group))]
     told = [margin if len(led) == 1 else f"{margin} on {_titles(board, [group])}" for group, margin in margins]
     return f"{text}, ahead of the next by {_joined(told)}." if told else f"{text}."
@@ -69,16 +71,25 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
 def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> str:
     """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
     n = sum(map(len, by_leaders.values()))
-    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in board.ranked(group)):
+    if not _was_run(board, [group for led in by_leaders.values() for group in led]):
         return (
             f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
             "nothing was run here yet, so nobody leads."
         )
+    rates: dict[str, str] = {}  # of each model that has a place its best row's
+    for model in board.overall:
+        if model.rank is not None and model.win_rate is not None:
+            rates.setdefault(model.key[0], f"{100 * model.win_rate:.1f}")
     firsts, text = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1], ""
+    best, behind = list(rates)[:1], f"{' %, the next '.join(list(rates.values())[:2])} %. "
     if len(firsts) > _NAMED:
-        text = f"{_number(len(firsts))} models may be first overall. ".capitalize()
+        text = f"{_number(len(firsts))} models may be first overall; ".capitalize()
+        text += f"{_names(best)} has the highest mean win rate, {behind}"
+    elif firsts and firsts == best:
+        text = f"{_names(firsts)} is first overall: mean win rate {behind}"
     elif firsts:
-        text = f"{_names(firsts)} {'is' if len(firsts) == 1 else 'may be'} first overall. "
+        own = _joined([rates[name] for name in firsts])
+        text = f"{_names(firsts)} may be first overall: mean win rates {own} %. "
     alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
     for leaders, led in by_leaders.items():
         for name in leaders:
@@ -96,6 +107,10 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
     if others := best[len(named) :]:
         parts.append(f"{_number(len(others))} others may be first on some")
     return f"{text}{'; '.join(parts)}."
+
+
+def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
+    return any(row.kind == "run" for group in groups for row in board.ranked(group))
 
 
 def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
@@ -127,7 +142,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
+        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

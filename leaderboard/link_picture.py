@@ -76,7 +76,7 @@ def write(board: Board, path: Path, said: Sequence[str]) -> None:
         of = "%" if unit.label == "%" else f"of {unit.high:g}"
         _text(draw, (x, _TOP - 32), f"{spec.primary.title.partition(' (')[0]}, {of}", 18, SOFT)
     newest = max((entry.date for entry in board.entries if entry.date), default="")[:10]
-    about = f"95 % intervals over videos{f' · newest run of {newest}' if newest else ''}"
+    about = f"Each score's own 95 % interval over videos{f' · newest run of {newest}' if newest else ''}"
     _text(draw, (_LEFT, SIZE[1] - 44), about, 22, SOFT)
     with open_aside(path, "wb") as file:
         image.save(file, "PNG", optimize=True)

@@ -329,7 +329,7 @@ class Asker:
             return self
         self._batches = Batches(self.options, self.cache, self.note, self._tell)
         if self.options.batch:
-            await self._collect()
+            await self._collect_batches()
         return self
 
     async def __aexit__(
@@ -347,7 +347,7 @@ class Asker:
                 self._batches.close()
             self.close()
 
-    async def _collect(self) -> None:
+    async def _collect_batches(self) -> None:
         """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
         async with self._collecting:
             whose = self.options.model, self.options.host
@@ -464,7 +464,7 @@ class Asker:
         while True:
             state = await self.cache.claim(key)
             if state == "batched" and not self._collected and self._batches is not None:
-                await self._collect()
+                await self._collect_batches()
             elif state == "theirs":
                 turn.leave()  # and claim without one from here on: most have the reply by then
                 await self._pacer.unless_stopped(self.cache.released(key))

@@ -24,7 +24,7 @@ from reelbench.llm.client import (
     RejectedError,
     TransientError,
     one_line,
-    reply_of,
+    reply_in,
     server_of,
 )
 from reelbench.llm.messages import Message, body_of
@@ -66,7 +66,7 @@ class Batches:
         """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
         for batch in self._store.batches(*self._whose):
             try:
-                self._collect(batch)
+                self._collect_one(batch)
             except _broken() as error:
                 why = one_line(self._options.redact(str(error)))
                 self._note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
@@ -126,7 +126,7 @@ class Batches:
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
-    def _collect(self, batch: StoredBatch) -> None:
+    def _collect_one(self, batch: StoredBatch) -> None:
         import openai
 
         name = batch.id or self._id_at_server(batch)
@@ -170,7 +170,7 @@ class Batches:
                     key = bytes.fromhex(row["custom_id"])
                     answered: dict[str, Any] = row.get("response") or {}
                     if answered.get("status_code") == 200:  # noqa: PLR2004
-                        reply = reply_of(answered["body"], self._options, None)
+                        reply = reply_in(answered["body"], self._options, None)
                         group.append(stored_now(key, self._options.model, reply))
                     else:
                         body: dict[str, Any] = answered.get("body") or {}

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from reelbench.llm.ask_options import AskOptions, cache_place
+from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
-from reelbench.llm.patience import opened_patiently
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
 from reelbench.llm.store import Claimed, SqlStore, StoredReply

@@ -146,7 +146,7 @@ class ChatClient:
         if not 200 <= response.status < 300:  # noqa: PLR2004
             raise self._meaning(response.status, response.headers, content)
         try:
-            return reply_of(json.loads(content), options, time.monotonic() - began)
+            return reply_in(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             start = one_line(options.redact(content.decode("utf-8", "replace")), 200)
             line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
@@ -247,7 +247,7 @@ def last_days(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return dates
 
 
-def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
+def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
     """Return the reply that a chat completion holds; its text is never edited.
 
     Raises:

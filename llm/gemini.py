@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
-from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_of
+from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_in
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 from reelbench.registry.attachment import Attachment
@@ -72,7 +72,7 @@ class GeminiClient(ChatClient):
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
             raise self._broken(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
-        return reply_of(_as_completion(said), options, time.monotonic() - began)
+        return reply_in(_as_completion(said), options, time.monotonic() - began)
 
 
 async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it

@@ -55,7 +55,7 @@ class PromptFiles:
             raise InputError(f"--prompts: {folder} holds no prompt; there are {self._known}")
         self._files |= theirs
 
-    def place(self, name: str) -> str:
+    def path_shown(self, name: str) -> str:
         """Return a file's path, for messages about its content."""
         return str(self._files.get(name, name))
 
@@ -120,7 +120,7 @@ class PromptFiles:
                 return str(values.get(place[2].lower(), place[0]))
             if place[1] not in values:
                 there = ", ".join(f"{{{known}}}" for known in values)
-                raise InputError(f"{self.place(name)}: no value for {place[0]}; there are {there}")
+                raise InputError(f"{self.path_shown(name)}: no value for {place[0]}; there are {there}")
             return str(values[place[1]])
 
         return _PLACE.sub(value, self.text(name))

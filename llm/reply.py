@@ -2,18 +2,8 @@
 
 import hashlib
 from dataclasses import dataclass
-
-REPLY_FIELDS = (
-    *("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host"),
-    *("reasoning_tokens", "cached_tokens", "seconds"),
-)
-"""A reply's fields, in the order of the class and of its checksum."""
-
-KINDS = (
-    *(str | None, str | None, str | None, int, int, str),
-    *(int | None, int | None, float | int | None),
-)
-"""What each field holds, in the same order; SQLite lets any field hold anything."""
+from operator import attrgetter
+from typing import get_type_hints
 
 LONGEST_NAME = 1000
 """Characters of a model's name that a result's record holds; the client keeps fewer."""
@@ -43,7 +33,7 @@ class Reply:
     host: str
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
-    seconds: float | None = None
+    seconds: float | int | None = None
 
     def checksum(self, key: bytes) -> bytes:
         """Return 16 bytes that change with any part of the reply."""
@@ -52,10 +42,13 @@ class Reply:
     @property
     def values(self) -> tuple[str | int | float | None, ...]:
         """Its fields, in the order of `REPLY_FIELDS`."""
-        return (
-            *(self.raw, self.finish, self.returned, self.prompt_tokens, self.completion_tokens, self.host),
-            *(self.reasoning_tokens, self.cached_tokens, self.seconds),
-        )
+        return _values(self)
+
+
+_TYPES = get_type_hints(Reply)
+REPLY_FIELDS, KINDS = tuple(_TYPES), tuple(_TYPES.values())
+"""A reply's fields, in the order of the class and of its checksum, and what each holds: SQLite lets any hold all."""
+_values = attrgetter(*REPLY_FIELDS)
 
 
 def checksum(*parts: object) -> bytes:

@@ -21,5 +21,16 @@ globalThis.Elements = (() => {
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   /** A whole number with its commas; a browser's own way loads its words for all numbers first. */
   const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
-  return { h, svg, count };
+  const cells = (tag, scope, ones) => ones.map((one) => (one instanceof HTMLTableCellElement ? one : h(tag, { scope }, one)));
+  /** A table of heads (or none) and rows, each begun by its own head. A cell is what stands in it, or is a cell already. */
+  const table = (attributes, heads, rows) =>
+    h(
+      "table",
+      attributes,
+      heads && h("thead", {}, h("tr", {}, cells("th", "col", heads))),
+      h("tbody", {}, rows.map(([name, ...rest]) => h("tr", {}, cells("th", "row", [name]), cells("td", null, rest)))),
+    );
+  /** A place that scrolls sideways, by the keyboard too. */
+  const scroll = (label, ...children) => h("section", { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` }, children);
+  return { h, svg, count, table, scroll };
 })();

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const { h, svg } = globalThis.Elements;
-  const { told, ticks, around, scale, minus, least, most } = globalThis.Plots;
+  const { told, ticks, around, scale, minus, most } = globalThis.Plots;
   const LABELLED = 30; // points that are named
   const FONT = "11px system-ui, sans-serif";
   const LINE = 22;
@@ -313,7 +313,7 @@
         put(X(at) + (end ? -6 : 6), 24 + 15 * i, label, { class: "floor", "text-anchor": end ? "end" : "start" }),
       );
       taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
-      taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
+      taken.push([X(at) - 1, 14, X(at) + 1, bottom, true]); // no name across the line, but one that stands further off
     });
     const at = (across, up) => `${X(across).toFixed(1)},${Y(up).toFixed(1)}`;
     for (const path of joined) parts.push(svg("polyline", { class: "path", points: path.map((dot) => at(dot.x, dot.y)).join(" ") }));
@@ -324,19 +324,15 @@
     for (const { x: across, ends } of dots) if (ends?.length) parts.push(line(X(across), Y(ends[0]), X(across), Y(ends[1]), "ends faint"));
     for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), dot.open ? FORMS.length : 0, dot.text));
     // The leaders get their names first.
-    const leaders = [...dots].sort((p, q) => q.y - p.y).slice(0, 5);
+    const leaders = [...dots].sort((p, q) => q.y - p.y).slice(0, 5),
+      few = dots.length <= 16;
     for (const dot of [...new Set([...leaders, ...dots])].slice(0, LABELLED)) {
       const text = cut(dot.name, 190),
         w = wide(text);
-      const places = [
-        [9, 4, "start"],
-        [-9, 4, "end"],
-        [0, -10, "middle"],
-        [0, 17, "middle"],
-        [7, -7, "start"],
-        [7, 15, "start"],
-      ];
-      for (const [dx, dy, anchor] of places) {
+      const beside = [[9, 4, "start"], [-9, 4, "end"], [0, -10, "middle"], [0, 17, "middle"], [7, -7, "start"], [7, 15, "start"]];
+      // Where dots lie close together a name stands further off, on a line to its dot.
+      const away = few || leaders.includes(dot) ? [2, 3, 4.5, 6].flatMap((far) => [[7, -10], [7, 14], [-7, -10], [-7, 14]].map(([dx, dy]) => [dx * far, dy * far, dx > 0 ? "start" : "end"])) : [];
+      for (const [dx, dy, anchor] of [...beside, ...away]) {
         const from = X(dot.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
           to = Y(dot.y) + dy;
         const box = [from, to - 10, from + w, to + 3];
@@ -351,10 +347,12 @@
               other[0] > box[2] ||
               other[3] < box[1] ||
               other[1] > box[3] ||
+              (other[4] && Math.abs(dx) > 9) ||
               other === taken[dots.indexOf(dot)],
           );
         if (!free) continue;
         taken.push(box);
+        if (Math.abs(dx) > 9) parts.push(line(X(dot.x), Y(dot.y), X(dot.x) + dx, to - 4, "ends faint"));
         parts.push(put(X(dot.x) + dx, to, text, { "text-anchor": anchor }));
         break;
       }

@@ -25,11 +25,10 @@ QUESTIONS, ROUNDS, CONCURRENCY = 500, 3, 32
 def diagnosed(url: str, out: str) -> None:
     """Run the loop and write report and page; the model under test writes down what it is told."""
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.studio.diagnosis import page, report
+    from reelbench.studio.diagnosis import report
+    from reelbench.studio.diagnosis.asking import ROLES, RoleModels
+    from reelbench.studio.diagnosis.folder import Attempt, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan, isolate
-    from reelbench.studio.diagnosis.models import ROLES, RoleModels
-    from reelbench.studio.diagnosis.questions import ReasonedQuestion
-    from reelbench.studio.diagnosis.tagging import Attempt
 
     def under_test(run: Path, _lock: int) -> list[Attempt]:
         cues = [json.loads(line) for line in (run / "cues.jsonl").read_text().splitlines()]
@@ -48,7 +47,7 @@ def diagnosed(url: str, out: str) -> None:
         rounds=ROUNDS,
     )  # fmt: skip
     folder = isolate(plan, under_test, Path(out))
-    page.write([folder], [report.write(folder)], Path(out) / page.PAGE)
+    report.write_page([folder], [report.write(folder)], Path(out) / report.PAGE)
 
 
 def as_process(url: str, out: str, home: str) -> Run:

@@ -37,7 +37,7 @@ def page(folder: Path) -> Path:
         }
         rows[video] = row
         places.append(Place(video, row["id"], [SPANS.item(spec, row)]))
-    return pages.write(pages.Content(SPANS, spec, "val", places, rows), folder / "page.html", pages.Draw()).path
+    return pages.write(pages.Content(SPANS, spec, "val", places, rows), folder / "page.html", pages.Draw()).paths[0]
 
 
 def main() -> None:

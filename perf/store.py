@@ -17,7 +17,7 @@ from perf.measure import run
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore, _fingerprints, _keys
 from reelbench.registry.frames.stored import RECORD
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 
 FRAMES = "uniform:8"
 
@@ -25,7 +25,7 @@ FRAMES = "uniform:8"
 def filled(folder: Path, number: int, home: Path) -> None:
     """Write so many videos, and an entry of each in the store of `home`."""
     folder.mkdir()
-    write_clip(folder / "video0.mp4", "0", 4)
+    draw_clip(folder / "video0.mp4", "0", 4)
     clip = (folder / "video0.mp4").read_bytes()
     reelbench = (sys.executable, "-m", "reelbench")
     run((*reelbench, "frames", "extract", folder / "video0.mp4", "--frames", FRAMES), home)

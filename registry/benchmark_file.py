@@ -121,31 +121,32 @@ class Block:
             if key not in known:
                 close = get_close_matches(key, known, n=1)
                 advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-                raise self.error(f"unknown key {self._full(key)!r}; {advice}", key)
+                raise self.error(f"unknown key {self.full(key)!r}; {advice}", key)
 
-    def _full(self, key: str) -> str:
+    def full(self, key: str) -> str:
+        """Return a key's path in the file."""
         return f"{self.name}.{key}" if self.name else key
 
     def _declared(self, key: str) -> str:
         """Return a key's path in `KEYS`, where each split is called `*`."""
-        return re.sub(r"^splits\.[^.]+", "splits.*", self._full(key))
+        return re.sub(r"^splits\.[^.]+", "splits.*", self.full(key))
 
     def text(self, key: str) -> str | None:
         """Return a key's text, in the form and of the words that `KEYS` says; None where it has none."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, str):
             what = "mapping" if isinstance(value, Block) else "list"
-            raise self.error(f"{self._full(key)} is a {what}, expected text", key)
+            raise self.error(f"{self.full(key)} is a {what}, expected text", key)
         if value and (known := KEYS.get(self._declared(key))):
             pattern, expected = FORMS.get(known.form, (".*", ""))
             if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
-                raise self.error(f"{self._full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
+                raise self.error(f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
         return value or None
 
     def required(self, key: str) -> str:
         """Return a key's text; InputError where it has none."""
         if (text := self.text(key)) is None:
-            raise self.error(f"{self._full(key)} is missing", key)
+            raise self.error(f"{self.full(key)} is missing", key)
         return text
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -153,16 +154,16 @@ class Block:
         value = self.values.get(key)
         values: list[Any] = [] if value is None else list(value) if is_array(value) else [value]
         if not all(isinstance(part, str) for part in values):
-            raise self.error(f"{self._full(key)} is no list of texts", key)
+            raise self.error(f"{self.full(key)} is no list of texts", key)
         return tuple(values)
 
     def block(self, key: str) -> "Block":
         """Return the mapping under a key; an empty one where there is none."""
         value = self.values.get(key)
         if value is None:
-            return Block(self.path, self._full(key), {}, {}, self.lines.get(key, self.line))
+            return Block(self.path, self.full(key), {}, {}, self.lines.get(key, self.line))
         if not isinstance(value, Block):
-            raise self.error(f"{self._full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
+            raise self.error(f"{self.full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
         return value
 
     def blocks(self, key: str) -> "dict[str, Block]":
@@ -197,17 +198,16 @@ def parse(path: Path) -> Block:
             return [plain(part, name) for part in node.value]
         if not isinstance(node, yaml.MappingNode):
             return None if node.tag == "tag:yaml.org,2002:null" else node.value
-        values: dict[str, Any] = {}
-        lines: dict[str, int] = {}
+        block = Block(path, name, {}, {}, node.start_mark.line + 1)
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise InputError(f"{path}, line {line}: a key is a list or a mapping; expected `key: value`")
-            if key.value in values:
+            if key.value in block.values:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
-            lines[key.value] = line
-            values[key.value] = plain(value, f"{name}.{key.value}" if name else key.value)
-        return Block(path, name, values, lines, node.start_mark.line + 1)
+            block.lines[key.value] = line
+            block.values[key.value] = plain(value, block.full(key.value))
+        return block
 
     return plain(root, "")
 
@@ -288,12 +288,11 @@ class _Declaration:
         self._kinds = {name: said.required(name) for name in said.values if name != "column" or by_split}
         if not self._kinds or not (by_split or self._kind_column):
             raise top.error("kind: expected `{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`", "kind")
+        self._words = next((kind for kind in self._kinds.values() if kind != "choice"), "exact")
         for name, kind in self._kinds.items():
-            self._words = kind if kind != "choice" and not self._words else self._words
-            if kind not in ("choice", self._words) or self._words not in ("", "exact", "open"):
+            if kind != "choice" and (kind != self._words or kind not in ("exact", "open")):
                 what = "rows of several kinds are choice beside exact, or choice beside open"
                 raise said.error(f"kind.{name} is {kind!r}: {what}", name)
-        self._words = self._words or "exact"
         return "mixed"
 
     def spec(self) -> BenchmarkSpec:
@@ -397,7 +396,13 @@ class _Declaration:
                 metrics[0] = replace(metrics[0], name="option_accuracy", title="Accuracy of options")
             metrics[1:] = [*judged, *(replace(metric, judged=True) for metric in metrics[1:])]
         if mapping.group is not None:
-            metrics.insert(0, self._of_groups(mapping.group, metrics[0].aggregate))
+            how, (title, _, about) = metrics[0].aggregate, _KINDS["metrics"]["group_accuracy"]
+            if self._kind == "open" or not isinstance(how, Mean):
+                raise top.error("group: of answers that a judge marks there are none", "group")
+            column = {"span": "recall_at_0.5"}.get(self._kind, how.column)
+            about = f"{about} By `{column}`: {', '.join(dict.fromkeys(mapping.group.rules.values()))}."
+            how = Grouped(column=column, scale=100)
+            metrics.insert(0, Metric(name="group_accuracy", title=title, unit="percent", aggregate=how, about=about))
         return tuple(kinds), metrics if mixed else [*judged, *metrics]
 
     def _asked(self, metric: Metric, kind: str) -> Metric:
@@ -406,16 +411,6 @@ class _Declaration:
             return metric
         weights = {"choice": 0.0, self._words: 0.0, kind: 1.0}
         return replace(metric, aggregate=replace(how, weight_by=ASKED.name, weights=weights))
-
-    def _of_groups(self, group: Group, how: object) -> Metric:
-        """Return the metric of items that count together, over the column of a right item."""
-        title, _, about = _KINDS["metrics"]["group_accuracy"]
-        if self._kind == "open" or not isinstance(how, Mean):
-            raise self._top.error("group: of answers that a judge marks there are none", "group")
-        column = {"span": "recall_at_0.5"}.get(self._kind, how.column)
-        about = f"{about} By `{column}`: {', '.join(dict.fromkeys(group.rules.values()))}."
-        grouped = Grouped(column=column, scale=100)
-        return Metric(name="group_accuracy", title=title, unit="percent", aggregate=grouped, about=about)
 
     def _columns(self) -> dict[str, str | tuple[str, ...]]:
         block = self._top.block("columns")
@@ -429,22 +424,19 @@ class _Declaration:
         for name in self._facets:
             if name in {*own, "split", *OPTIONAL} - {CLIP.name}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
-        spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
-        own -= {"video"} if VIDEOS.name in columns and "video" not in columns else set[str]()
         if {VIDEOS.name, CLIP.name} <= columns.keys():
             raise block.error("columns.clip is a part of one video; leave out `videos`", CLIP.name)
-        if self._top.values.get("options") is not None or (
-            self._kind == "mixed" and "choice" not in self._kinds.values()
-        ):
-            own -= {"options"}
+        no_choice = self._kind == "mixed" and "choice" not in self._kinds.values()
+        own -= {"options"} if no_choice or self._top.values.get("options") is not None else set[str]()
         if self._hides(self._top) and not ANSWERS & columns.keys():  # the owners' copy has them
-            own, spans = own - ANSWERS, set[str]()
-        for name in sorted((own - {"span"} | spans) if spans else own):
-            if name not in columns:
-                advice = "; give `span`, or `start` and `end`" if name in spans else ""
-                raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
+            own -= ANSWERS
+        ends = {"start", "end"} if "span" in own - columns.keys() else set[str]()
+        needed = own - ({"span"} if ends else set[str]()) - ({"video"} if VIDEOS.name in columns else set[str]()) | ends
+        for name in sorted(needed - columns.keys()):
+            advice = "; give `span`, or `start` and `end`" if name in ends else ""
+            raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
         optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
-        block.only(sorted({*own, "video", *spans, "language", *optional, *self._facets, *self._places()}))
+        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places()}))
         return columns
 
     def _mapping(self) -> RowMapping:
@@ -453,7 +445,6 @@ class _Declaration:
         separators, options = top.block("separators"), top.block("options")
         separators.only(self._facets)
         options.only()
-        options.text("in")
         if options.values and not self._kind.endswith("choice") and self._kind != "mixed":
             raise top.error(f"options: a {self._kind} benchmark has none", "options")
         unit, fps = top.text("span_unit"), top.text("fps") or ""
@@ -473,10 +464,10 @@ class _Declaration:
             **said,
             separators={name: separators.required(name) for name in separators.values},
             fps=fps,
-            options_in_question="in" in options.values,
+            options_in_question=options.text("in") is not None,
             options_are=options.texts("are"),
             absent=top.texts("absent"),
-            line=self._line(),
+            line=self._line_template(),
             each=steps(top),
             join=join_of(top),
             kinds=self._kinds,
@@ -484,7 +475,7 @@ class _Declaration:
             group=self._group(),
         )
 
-    def _line(self) -> str:
+    def _line_template(self) -> str:
         line = self._top.text("line") or ""
         bounds.hold(f"{self._top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
         if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):

@@ -17,6 +17,7 @@ from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")
+_SECRETS = ("hidden_answers", "answers_kept")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
 
 
@@ -60,11 +61,7 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
     try:
         _check(document)
         splits = {
-            name: SplitSpec(
-                source=FileBeside(path=""),
-                hidden_answers=bool(split.get("hidden_answers")),
-                answers_kept=bool(split.get("answers_kept")),
-            )
+            name: SplitSpec(source=FileBeside(path=""), **{key: split.get(key, False) for key in _SECRETS})
             for name, split in document.get("splits", {}).items()
         }
         known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}

@@ -321,16 +321,6 @@ def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noq
     return [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
 
 
-def read_entries(path: Path | str) -> Iterator[Any]:
-    """Yield each value of JSON Lines as it is read, or each of a JSON list; another document by itself."""
-    text, decoder = read_text(path), Decoder(path)
-    if is_json_lines(text):
-        yield from (value for _, value in decoder.lines(text))
-        return
-    document = decoder.read(text)
-    yield from document if is_array(document) else [document]
-
-
 def is_json_lines(text: str) -> bool:
     """Whether a text is JSON Lines: more than one line, of which the first is an object or a list by itself."""
     first_line, _, rest = text.strip().partition("\n")

@@ -157,8 +157,8 @@ class PresetRecord(Record):
         """Return the preset's value, unless the user gave another; else None."""
         return self.values[name].value if name in self.values and name not in (self.changed or ()) else None
 
-    def given_up(self, **given: object) -> Self:
-        """Return it with those values marked as changed that the user gave: all that are not None."""
+    def overridden_by(self, **given: object) -> Self:
+        """Return it with those values marked as changed in whose place another is `given`: all that are not None."""
         names = {name for name, value in given.items() if value is not None and name in self.values}
         return self.model_copy(update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None})
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.registry import tables
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.spec import BenchmarkSpec, Column
-from reelbench.registry.values import described, is_array, is_id, is_object
+from reelbench.registry.values import described, is_array, is_id, is_number, is_object
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -100,15 +102,15 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
 
 
 def questions_of(
-    where: str, listed: Iterable[Any], key: str, what: str, fits: Callable[[dict[str, Any]], object] = bool
+    path: Path, key: str, what: str, fits: Callable[[dict[str, Any]], object] = bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of an owners' file with their places, each with its `key` as text.
+    """Yield the questions of an owners' file, JSON or JSON Lines, with their places, each with its `key` as text.
 
     InputError where one is not `what` (a question, with what it must have) or doesn't fit, or is there twice.
     """
     seen: set[str] = set()
-    for number, entry in enumerate(listed, start=1):
-        at = f"{where}: entry {number}"
+    for number, entry in enumerate(tables.entries(read_json_or_jsonl(path), key), start=1):
+        at = f"{path}: entry {number}"
         if not is_object(entry) or not is_id(entry.get(key)) or not fits(entry):
             raise InputError(f"{at} is not {what}; found {described(entry)}")
         name = str(entry[key])
@@ -119,8 +121,10 @@ def questions_of(
 
 
 def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> str:
-    """Return a text of an owners' file; InputError says what was expected and what is there."""
+    """Return a text of an owners' file, or a number as text; InputError says what was expected and what is there."""
     value = entry.get(field)
+    if is_number(value):
+        return str(value)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} has no {field!r}; expected {expected}; found {', '.join(sorted(entry))}")
     return value

@@ -52,14 +52,13 @@ def read_csv(path: Path, choose: Choose) -> Cells:
             header = next(table, [])
             bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
             at = [header.index(name) for name in choose(header)]
-            for row in table:
-                if row and len(row) != len(header):
+            for row in filter(None, table):
+                if len(row) != len(header):
                     raise InputError(
                         f"{path}, line {table.line_num}: {len(row)} fields where the header has {len(header)}; "
                         "put a text that holds commas, tabs or line ends into double quotes"
                     )
-                if row:
-                    yield f"{path}, line {table.line_num}", [row[column] for column in at]
+                yield f"{path}, line {table.line_num}", [row[column] for column in at]
         except csv.Error as error:
             raise InputError(f"{path}, line {table.line_num}: {error}; check its double quotes") from None
 
@@ -207,15 +206,10 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
         found = read_jsonl(path)
     else:
         document = read_json(path)
-        found = [(1, document)]
-        if is_object(document) and not nested:
-            lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
-            if len(lists) == 1:
-                found = ((None, value) for value in lists[0])
-            elif document and all(map(is_object, document.values())):
-                found = ((None, {"id": name, **value}) for name, value in document.items())
-        elif is_array(document):
-            found = zip(_element_lines(text, len(document)), document, strict=True)
+        rows = [document] if nested and is_object(document) else entries(document)
+        found = ((1 if row is document else None, row) for row in rows)
+        if rows is document:
+            found = zip(_element_lines(text, len(rows)), rows, strict=True)
     for number, (line, value) in enumerate(found, start=1):
         where = f"{path}: row {number}" if line is None else f"{path}, line {line} (row {number})"
         if not is_object(value):
@@ -223,12 +217,27 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
         yield where, value
 
 
+def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - any JSON value
+    """Return what of a JSON document are rows: a list's values, the only list of objects in an object, or its objects.
+
+    Of these `key` is their name there. A document of another shape is one row.
+    """
+    if not is_object(document):
+        return document if is_array(document) else [document]
+    lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
+    if len(lists) == 1:
+        return lists[0]
+    if not document or not all(map(is_object, document.values())):
+        return [document]
+    return [{key: name, **value} for name, value in document.items()]
+
+
 def outer_steps(path: Path) -> str:
     """Return the steps of a file's `each` that lead to what are its rows without one."""
     if path.suffix.lower() in READERS or is_json_lines(read_text(path)) or not is_object(document := read_json(path)):
         return ""
-    lists = [name for name, value in document.items() if is_array(value) and value and all(map(is_object, value))]
-    return f"{lists[0]}/{{n}}/" if len(lists) == 1 else "{video}/"
+    rows = entries(document)
+    return next((f"{name}/{{n}}/" for name, value in document.items() if value is rows), "{video}/")
 
 
 def _element_lines(text: str, elements: int) -> Iterator[int]:

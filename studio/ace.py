@@ -9,9 +9,8 @@ run that ended early goes on where it was, and equal requests are asked once.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from importlib import resources
@@ -22,6 +21,7 @@ from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Tally
 from reelbench.llm.material import PromptFiles, marked
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
@@ -58,7 +58,7 @@ class Ranker:
 
     def record(self, k: int) -> RankerRecord:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
-        digest = hashlib.sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
+        digest = sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
         return RankerRecord(
             model=self.model.model,
             k=k,
@@ -69,14 +69,8 @@ class Ranker:
         )
 
 
-@dataclass(slots=True)
-class Ranked:
-    """The replies by question id (as `judges.candidates.Replies`), and what they came to."""
-
-    replies: dict[str, list[list[str | None]]] = field(default_factory=dict)
-    calls: int = 0
-    cached: int = 0
-    returned: dict[str, int] = field(default_factory=dict)
+Ranked = tuple[dict[str, list[list[str | None]]], Tally]
+"""The replies by question id (as `scoring.candidates.Replies`), and what asking came to."""
 
 
 def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
@@ -85,10 +79,6 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
     Raises:
         ReelbenchError: Some replies can't be had now; what came is kept.
     """
-    return loop.run(_rank(cases, ranker, note, bar))
-
-
-async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[str], None], bar: Bar) -> Ranked:
     asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
 
     async def reply(messages: list[Message], read: Read[int], vote: int) -> str | None:
@@ -110,11 +100,9 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
-        ranked = await runner.results(cases, replies)
+        ranked = loop.run(runner.results(cases, replies))
     runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
-    tally = asker.tally
-    by_id = {case.id: given for case, given in zip(cases, ranked, strict=True)}
-    return Ranked(by_id, tally.calls, max(tally.replies - tally.calls, 0), dict(sorted(tally.returned.items())))
+    return {case.id: given for case, given in zip(cases, ranked, strict=True)}, asker.tally
 
 
 def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> tuple[list[Message], Read[int]]:
@@ -123,9 +111,9 @@ def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> t
         return messages, partial(_number, read=score_of, scale=f"{LOW} to {HIGH}")
     count = len(case.candidates)
     order = shuffled(case.id, count, vote)
-    listed = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
+    numbered = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
     read = partial(_number, read=lambda reply: place_of(reply, count), scale=f"1 to {count}")
-    return _messages("listwise", case.question, listed, count=count), read
+    return _messages("listwise", case.question, numbered, count=count), read
 
 
 def _number(reply: str, *, read: Read[int], scale: str) -> int:
@@ -153,10 +141,10 @@ class Enhancement:
     """A ranker's choice among each question's candidates, and what else the same candidates give."""
 
     def __init__(self, cases: Sequence[CandidateSet], ranker: Ranker, ranked: Ranked, answers: Answers | None) -> None:
-        self.cases, self.ranker, self.ranked, self.answers = cases, ranker, ranked, answers
+        self.cases, self.ranker, self.answers = cases, ranker, answers
+        self.replies, self.tally = ranked
         self.choices = {
-            case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), ranked.replies[case.id])
-            for case in cases
+            case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
         }
 
     @cached_property
@@ -171,6 +159,7 @@ class Enhancement:
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
+        taken = self.tally.taken()
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,
@@ -184,9 +173,7 @@ class Enhancement:
             "similarity": fmean(alike) if alike else None,
             "ranker": {
                 **self.ranker.record(self.k).model_dump(mode="json"),
-                "returned": self.ranked.returned,
-                "calls": self.ranked.calls,
-                "cached": self.ranked.cached,
+                **{name: taken[name] for name in ("returned", "calls", "cached")},
             },
         }
 
@@ -198,9 +185,7 @@ class Enhancement:
         texts = {case.id: case.candidates[self.chosen[case.id]] for case in self.cases}
         kept = {case.id: list(case.candidates) for case in self.cases}
         items = [
-            item.model_copy(
-                update={"candidates": kept.get(item.id), "ranker_replies": self.ranked.replies.get(item.id)}
-            )
+            item.model_copy(update={"candidates": kept.get(item.id), "ranker_replies": self.replies.get(item.id)})
             for item in with_texts(answers, texts)
         ]
         result = evaluation(

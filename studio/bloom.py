@@ -37,10 +37,14 @@ SCALE = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="g
 _NAMED = re.compile(rf"\W*(?:level\W+)?([1-{len(LEVELS)}])(?:\W+({'|'.join(LEVELS)}))?\W*", re.IGNORECASE)
 
 
+Side = Literal["question", "answer"]
+SIDES: tuple[Side, ...] = ("question", "answer")
+
+
 class BloomText(NamedTuple):
     """A text to classify, and what it is."""
 
-    side: Literal["question", "answer"]
+    side: Side
     text: str
 
 

@@ -21,8 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import PENDING, UNPARSABLE, AskResult
@@ -31,10 +30,11 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.runner import PENDING_SHOWN, Runner
-from reelbench.registry.base_record import Record, checked, first_wrong_field
-from reelbench.registry.errors import InputError, PendingError, first_line
+from reelbench.registry.base_record import Record, checked
+from reelbench.registry.errors import InputError, PendingError
 from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
+from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, joined, to_svg
 
@@ -75,13 +75,8 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.place(ROLES)
-        try:
-            roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
-        except yaml.YAMLError as error:
-            raise InputError(f"{where}: not YAML ({first_line(error)})") from None
-        except ValidationError as error:
-            raise InputError(f"{where}: {first_wrong_field(error)}") from None
+        where = self.path_shown(ROLES)
+        roles = checked(_Roles, read_mapping(self.text(ROLES), where), where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
@@ -90,8 +85,8 @@ class ChainPrompts(PromptFiles):
         return roles
 
 
-def as_json(value: object) -> str:
-    """Return a value as text for a block of material."""
+def material_text(value: object) -> str:
+    """Return a JSON value as the text of a piece of material."""
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
@@ -106,6 +101,31 @@ class ChainCase(Generic[ItemT]):
 
     item: ItemT
     lines: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageOptions:
+    """Which stages of a chain are run, and what is shown of videos meanwhile."""
+
+    frames: str = "uniform:16,size=448,as=images"
+    """Frames that are shown of a video."""
+    media: Path | None = None
+    """Folder with the videos."""
+    start_after: str | None = None
+    """Stage that the items have been through."""
+    until: str | None = None
+    """Stage to stop after; None for the last."""
+
+    def taken(self, stages: Sequence[str]) -> slice:
+        """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
+        for option, name in (("--from", self.start_after), ("--until", self.until)):
+            if name is not None and name not in stages:
+                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(stages)}")
+        start = 0 if self.start_after is None else stages.index(self.start_after) + 1
+        end = len(stages) if self.until is None else stages.index(self.until) + 1
+        if end < start or (end == start and self.until is not None):
+            raise InputError(f"--until {self.until}: comes before --from {self.start_after}")
+        return slice(start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +182,13 @@ class Chain:
             self._askers[role] = next(like, None) or Asker(
                 options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
             )
+        self._distinct = list({id(asker): asker for asker in self._askers.values()}.values())
         self._concurrency = max((options.concurrency for options in setup.models.values()), default=1)
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self.trace = self._open.enter_context(closing(TraceFile()))
-        for asker in self._distinct():
+        for asker in self._distinct:
             await self._open.enter_async_context(asker)
         return self
 
@@ -271,7 +292,7 @@ class Chain:
     @property
     def calls(self) -> int:
         """Replies that this run asked for and got; in a plan, those it would ask for."""
-        return sum(asker.tally.calls for asker in self._distinct())
+        return sum(asker.tally.calls for asker in self._distinct)
 
     def cost_usd(self) -> float | None:
         """Return the cost of all replies behind the results, whenever they were paid; in a plan, of those to be asked.
@@ -325,15 +346,12 @@ class Chain:
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
         behind the results, whenever they were paid, those of earlier stages too.
         """
-        replies = sum(use.replies for use in self.use.values())
+        total = Tally.total([*self.use.values()])
         document = {
             "stages": self.funnel.document(),
             "calls": self.calls,
-            "cached": max(0, replies - self.calls),
-            "tokens": {
-                "prompt": sum(use.prompt_tokens for use in self.use.values()),
-                "completion": sum(use.completion_tokens for use in self.use.values()),
-            },
+            "cached": max(0, total.replies - self.calls),
+            "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
             "models": {
                 role: {
                     "asked": self._askers[role].options.model,
@@ -354,22 +372,17 @@ class Chain:
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""
         planned = {role: use for role, use in self._planned.items() if use.replies}
+        total = Tally.total([*planned.values()])
         return {
             "stages": self.funnel.document(),
             "calls": self.calls,
-            "cached": sum(use.replies for use in self.use.values()),
+            "cached": Tally.total([*self.use.values()]).replies,
             "calls_by_role": {role: use.replies for role, use in planned.items()},
-            "tokens": {
-                "prompt": sum(use.prompt_tokens for use in planned.values()),
-                "completion": sum(use.completion_tokens for use in planned.values()),
-            },
+            "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
             "cost_usd": self.cost_usd(),
         }
 
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _distinct(self) -> list[Asker]:
-        return list({id(asker): asker for asker in self._askers.values()}.values())
 
     def _record(
         self,
@@ -454,15 +467,3 @@ class EarlierStages:
 def stage_file(stage: str, ending: str = ".jsonl") -> str:
     """Return the name of the file that `--until` writes and `--from` reads, or of one beside it."""
     return f"{stage.replace(' ', '_')}{ending}"
-
-
-def stages_taken(names: Sequence[str], start_after: str | None, until: str | None) -> slice:
-    """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
-    for option, name in (("--from", start_after), ("--until", until)):
-        if name is not None and name not in names:
-            raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")
-    start = 0 if start_after is None else names.index(start_after) + 1
-    end = len(names) if until is None else names.index(until) + 1
-    if end < start or (end == start and until is not None):
-        raise InputError(f"--until {until}: comes before --from {start_after}")
-    return slice(start, end)

@@ -119,7 +119,7 @@ const turn = ({ role, round, replies }) =>
 // --- all videos ---
 function table(name, heads, rows) {
   const head = heads.map(([text, columns]) => h("th", { scope: "col", colspan: columns }, text));
-  return h("section", { class: "card scroll", tabindex: "0", "aria-label": name }, h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)));
+  return h("section", { class: "card scroll", tabindex: "0", "aria-label": name }, Elements.table({}, head, rows));
 }
 const MEASURES = {
   flesch_kincaid: "Reading grade (Flesch-Kincaid) of {}", words: "Words of {}", specificity: "Names and numbers in {}",
@@ -133,15 +133,12 @@ function measureNamed(name) {
 /** A difference with its interval on an axis of its own, as long to both sides of zero. */
 function track(by, ends) {
   const reach = Math.max(...[by, ...ends].map(Math.abs)) || 1;
-  const [place, low, high] = [by, ...ends].map((value) => (100 * (value + reach)) / (2 * reach));
-  return h("span", { class: "lane", "aria-hidden": "true" }, h("i", { class: "rule zero", style: "left:50%" }),
-    h("i", { class: "ends", style: `left:${low.toFixed(2)}%;right:${(100 - high).toFixed(2)}%` }),
-    h("i", { class: "dot", style: `left:${place.toFixed(2)}%`, "data-value": by, "data-ci-low": ends[0], "data-ci-high": ends[1] }));
+  return Plots.track({ value: by, ends, steps: [-reach, reach], rules: [{ at: 0, kind: "zero" }], tip: `${signed(by)}, 95 % interval ${ends.map(signed).join(" to ")}` });
 }
 function measured([name, { single_pass: first, discussion: last, difference: by, ci95: ends }]) {
   const cells = by == null ? [h("td", {}, DASH), h("td", { colspan: 2 }, DASH)]
     : [h("td", { class: "n" }, signed(by)), ...(ends ? [h("td", { class: "axis-cell" }, track(by, ends)), h("td", { class: "n" }, `${signed(ends[0])} to ${signed(ends[1])}`)] : [h("td", { colspan: 2 }, "no interval")])];
-  return h("tr", {}, h("th", { scope: "row" }, measureNamed(name)), h("td", { class: "n" }, number(first)), h("td", { class: "n" }, number(last)), ...cells);
+  return [measureNamed(name), h("td", { class: "n" }, number(first)), h("td", { class: "n" }, number(last)), ...cells];
 }
 function preferred(win) {
   const ends = win.ci95 ? ` (95 % interval ${Math.round(100 * win.ci95[0])} to ${percent(win.ci95[1])})` : "";
@@ -153,8 +150,8 @@ const REASONS = { // in words, where their own name isn't one
 function stage({ name, in: entered, out, dropped }) {
   const lost = Object.entries(dropped).map(([reason, n]) => `${spaced(REASONS[reason] || reason)} ${n.toLocaleString("en")}`).join(", ");
   const width = `${(entered ? (100 * out) / entered : 0).toFixed(2)}%`;
-  return h("tr", {}, h("th", { scope: "row" }, spaced(name)), h("td", { class: "wide" }, h("span", { class: "lane share" }, h("i", { class: "fill", style: `width:${width}` }))),
-    h("td", { class: "n" }, `${out.toLocaleString("en")} of ${entered.toLocaleString("en")}`), h("td", {}, lost || DASH));
+  return [spaced(name), h("td", { class: "wide" }, h("span", { class: "lane share" }, h("i", { class: "fill", style: `width:${width}` }))),
+    h("td", { class: "n" }, `${out.toLocaleString("en")} of ${entered.toLocaleString("en")}`), lost || DASH];
 }
 
 at("name").textContent = data.name;

@@ -24,7 +24,7 @@ from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array
 from reelbench.studio.discussion import JUDGE
 from reelbench.studio.discussion_files import QUESTION_KEYS, WrittenQuestion
-from reelbench.studio.funnel import StageRecord
+from reelbench.studio.funnel import StageRecord, TokensRecord
 
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
@@ -230,11 +230,6 @@ class _Message(BaseModel):
     content: str | list[_Part]
 
 
-class _Tokens(BaseModel):
-    prompt: int
-    completion: int
-
-
 class _Line(BaseModel):
     role: str
     video: str
@@ -244,7 +239,7 @@ class _Line(BaseModel):
     model: str | None
     messages: list[_Message] = Field(min_length=1)
     reply: str | None
-    tokens: _Tokens
+    tokens: TokensRecord
 
 
 class _Made(BaseModel):

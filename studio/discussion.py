@@ -9,9 +9,8 @@ A discussion can be stopped after any stage (`--until`), in a file that people c
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
@@ -22,11 +21,11 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
 from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.question_sets import SIDES, Levels, comparison
+from reelbench.studio.question_sets import Levels, comparison_document
 from reelbench.studio.readability import Parser
 from reelbench.studio.video_frames import VideoFrames
 
@@ -54,38 +53,12 @@ class WrittenQuestions(NamedTuple):
     numbered: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Discussed:
-    """What came of one video: its context, the expert's first questions, and its last; None where no review ended."""
-
-    video: DiscussionVideo
-    context: Sequence[str]
-    data: Mapping[str, str]
-    """What all who were asked about it were shown of it."""
-    first: list[WrittenQuestion]
-    last: list[WrittenQuestion] | None
-    by_order: bool = False
-    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
-
-    @property
-    def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
-        """The first questions, and the last."""
-        return self.first, self.last or []
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscussionOptions:
-    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context.
-
-    `start_after` and `until` are stages: the one that the videos have been through, and the one to stop after.
-    """
+class DiscussionOptions(StageOptions):
+    """How to discuss: how many questions a video, and rounds of review; frames are shown for the context."""
 
     questions: int = 5
     rounds: int = 1
-    frames: str = "uniform:16,size=448,as=images"
-    media: Path | None = None
-    start_after: str | None = None
-    until: str | None = None
 
     def __post_init__(self) -> None:
         if self.questions < 1 or self.rounds < 1:
@@ -126,7 +99,7 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", expert, number))
-        self._turns = turns[stages_taken([turn.name for turn in turns], options.start_after, options.until)]
+        self._turns = turns[options.taken([turn.name for turn in turns])]
 
     @property
     def speakers(self) -> list[Role]:
@@ -213,31 +186,24 @@ class Discussion:
         talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
         talk.words.append(SpokenWord(role=expert.name, round=turn.round, questions=written.questions))
 
-    def outcome(self, talk: "Talk") -> Discussed:
-        """Return a talk's outcome."""
-        first, *later = talk.questions(self.roles[0].name)
-        last = later[-1] if later else None
-        return Discussed(talk.case.item, talk.context or (), self._data(talk), first, last, talk.by_order)
-
-    def finished(self, result: Discussed) -> list[GateQuestion]:
+    def finished(self, talk: "Talk") -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
-        known = "\n\n".join(result.data.values())
+        known, video = "\n\n".join(self._data(talk).values()), talk.video.name
         return [
-            GateQuestion(_id_of(result, asked), result.video.name, asked.question, asked.answer, known=known)
-            for asked in result.last or ()
+            GateQuestion(f"{video}_{asked.id}", video, asked.question, asked.answer, known=known)
+            for asked in talk.last or ()
         ]
 
-    async def judge(self, chain: Chain, case: ChainCase[Discussed]) -> tuple[float, float]:
+    async def judge(self, chain: Chain, case: ChainCase["Talk"]) -> tuple[float, float]:
         """Return a judge's verdict on the discussion's questions beside the first ones, in both orders.
 
         1: they are the better set, 0: the others are, 0.5: neither.
         """
-        result = case.item
-        sets = [_as_text(written, numbered=False) for written in result.both]
+        sets, data = [_as_text(written, numbered=False) for written in case.item.both], self._data(case.item)
         outcomes = []
         for order in ((0, 1), (1, 0)):
             shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
-            messages = self.prompts.messages("judge.txt", [*result.data.items(), *shown])
+            messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
             with chain.funnel.stage(JUDGE):
                 verdict = await chain.ask(
                     case,
@@ -245,18 +211,17 @@ class Discussion:
                     messages,
                     lambda text: read_model(text, _Verdict),
                     stand_in='{"better": "tie"}',
-                    video=result.video.name,
+                    video=case.item.video.name,
                     round=self.options.rounds,
                 )
             outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
         return outcomes[0], outcomes[1]
 
-    async def levels(self, chain: Chain, case: ChainCase[Discussed]) -> Levels:
+    async def levels(self, chain: Chain, case: ChainCase["Talk"]) -> Levels:
         """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
-        result = case.item
-        levels: Levels = {side: {} for side in SIDES}
+        levels: Levels = {side: {} for side in bloom.SIDES}
         self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
-        for question in [question for written in result.both for question in written]:
+        for question in [question for written in case.item.both for question in written]:
             for side, known in levels.items():
                 text = getattr(question, side)
                 if text in known:
@@ -269,7 +234,7 @@ class Discussion:
                             bloom.question(bloom.BloomText(side, text)),
                             bloom.read_level,
                             stand_in="4",
-                            video=result.video.name,
+                            video=case.item.video.name,
                             round=self.options.rounds,
                         )
                 except DroppedError:
@@ -282,8 +247,8 @@ class Discussion:
             return talk.data
         video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
         data = {
-            "metadata": as_json({"video": video.name, **video.shown_metadata}),
-            "qa": as_json(list(video.qa)),
+            "metadata": material_text({"video": video.name, **video.shown_metadata}),
+            "qa": material_text([pair.model_dump() for pair in video.qa]),
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
         talk.data = data if talk.context is not None else None
@@ -298,7 +263,7 @@ class Discussion:
 
 @dataclass(slots=True)
 class Talk:
-    """A discussion under way: its video, what is known of it, and who said what, in order."""
+    """A discussion: its video, what is known of it, and who said what, in order."""
 
     case: ChainCase[DiscussionVideo]
     context: Sequence[str] | None
@@ -306,9 +271,24 @@ class Talk:
     dropped: Counter[str] = field(default_factory=Counter)
     """Reason -> questions of the last writing that could not be used."""
     by_order: bool = False
+    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
+    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
+    """The expert's first questions, once it is over."""
+    last: list[WrittenQuestion] | None = None
+    """Its last; None where no review ended."""
     data: dict[str, str] | None = None
     """What every turn is shown of the video, once its context is known."""
     _texts: dict[int, str] = field(default_factory=dict[int, str])
+
+    @property
+    def video(self) -> DiscussionVideo:
+        """What it is about."""
+        return self.case.item
+
+    @property
+    def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
+        """The first questions, and the last."""
+        return self.first, self.last or []
 
     def text(self, word: SpokenWord) -> str:
         """Return a word as later turns are shown it."""
@@ -324,22 +304,15 @@ class Talk:
 
     def document(self) -> dict[str, Any]:
         """Return the video as a file to go on from has it: people may edit all of it."""
-        video = self.case.item
         return {
-            "video": video.name,
-            "metadata": dict(video.metadata),
-            "qa": list(video.qa),
+            **self.video.model_dump(by_alias=True, include={"name", "metadata", "qa"}),
             "context": None if self.context is None else list(self.context),
             "words": [word.model_dump(exclude_defaults=True) | {"round": word.round} for word in self.words],
         }
 
 
 def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
-    return as_json([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
-
-
-def _id_of(result: Discussed, question: WrittenQuestion) -> str:
-    return f"{result.video.name}_{question.id}"
+    return material_text([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
 
 
 def _text(reply: str) -> str:
@@ -429,39 +402,38 @@ async def run(
             settings["frames"] = pictures.sampling.stated
         if options.until is not None:
             return chain.write({}, settings, until=options.until, lines=(talk.document() for talk in talks))
-        made = [discussion.outcome(talk) for talk in talks]
-        for talk, result in zip(talks, made, strict=True):
-            if result.last is not None:
-                funnel.count("questions", len(result.last) + talk.dropped.total(), talk.dropped)
+        for talk in talks:
+            talk.first, *later = talk.questions(discussion.roles[0].name)
+            if later:
+                talk.last = later[-1]
+                funnel.count("questions", len(talk.last) + talk.dropped.total(), talk.dropped)
+        whole = [talk for talk in talks if talk.last is not None]
         if (gates := discussion.gates) is not None:  # what they drop goes
-            passed = await gates.passed(chain, [asked for result in made for asked in discussion.finished(result)])
-            for place, result in enumerate(made):
-                if result.last is not None:
-                    kept = [asked for asked in result.last if _id_of(result, asked) in passed]
-                    made[place] = replace(result, last=kept)
-        whole = [result for result in made if result.last is not None]
+            passed = await gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
+            for talk in whole:
+                talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
         verdicts, levels = await _compared(chain, discussion, whole)
         if out is None:
             return chain.plan()
-        if by_order := sum(result.by_order for result in whole):
+        if by_order := sum(talk.by_order for talk in whole):
             settings["paired_by_order"] = by_order
             setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
         sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
         for place, (file, dataset) in enumerate(sets):  # in MovieCORE's own shape
-            entries = annotations(((each.video, each.context, each.both[place]) for each in made), dataset)
+            entries = annotations(((talk.video, talk.context or (), talk.both[place]) for talk in talks), dataset)
             write_json(out / file, dict(entries))
-        pairs = {result.video.name: result.both for result in whole}
-        compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
-        write_json(out / "comparison.json", compared)
+        pairs = {talk.video.name: talk.both for talk in whole}
+        judged, told = verdicts if JUDGE in models else None, levels if BLOOM in models else None
+        write_json(out / "comparison.json", comparison_document(pairs, judged, parser, told))
         return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
 
 
 async def _compared(
-    chain: Chain, discussion: Discussion, whole: Sequence[Discussed]
+    chain: Chain, discussion: Discussion, whole: Sequence[Talk]
 ) -> tuple[dict[str, tuple[float, float]], Levels]:
     """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
     verdicts: dict[str, tuple[float, float]] = {}
-    levels: Levels = {side: {} for side in SIDES}
+    levels: Levels = {side: {} for side in bloom.SIDES}
     if JUDGE in chain.use:
         async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
             if verdict is not None:

@@ -1,8 +1,7 @@
 """What a discussion starts from and what comes of it, as files."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,38 +54,28 @@ class SpokenWord(BaseModel):
     questions: list[WrittenQuestion] = []
 
 
-@dataclass(frozen=True, slots=True)
-class DiscussionVideo:
+class SimpleQuestion(BaseModel):
+    """A simple question, and its answer."""
+
+    question: str = Field(min_length=1)
+    answer: str
+
+
+class DiscussionVideo(BaseModel):
     """What is known of a video before anybody thinks about it; `name` is its media key."""
 
-    name: str
-    metadata: Mapping[str, Any]
-    qa: Sequence[Mapping[str, str]]
-    """Simple questions and their answers."""
-    context: Sequence[str] | None
+    name: str = Field(alias="video", min_length=1, coerce_numbers_to_str=True)
+    metadata: dict[str, Any] = {}
+    qa: list[SimpleQuestion] = []
+    context: list[Annotated[str, Field(coerce_numbers_to_str=True)]] | None = None
     """Answers to the context questions, in their order; None where they are still to be asked."""
-    words: Sequence[SpokenWord] = ()
+    words: list[SpokenWord] = []
     """What was said so far, where a discussion goes on."""
 
     @property
     def shown_metadata(self) -> dict[str, Any]:
         """The metadata without what only a file's maker needs."""
         return {key: value for key, value in self.metadata.items() if key not in _NOT_SHOWN}
-
-
-class _Pair(BaseModel):
-    question: str = Field(min_length=1)
-    answer: str
-
-
-class _Given(BaseModel):
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-
-    video: str = Field(min_length=1)
-    metadata: dict[str, Any] = {}
-    qa: list[_Pair] = []
-    context: list[str] | None = None
-    words: list[SpokenWord] = []
 
 
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
@@ -118,14 +107,13 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     videos: dict[str, DiscussionVideo] = {}
     for number, given in enumerate(_grouped(path, entries), start=1):
         where = f"{path}: entry {number}"
-        read = checked(_Given, given, where, f"; expected {EXPECTED}")
-        context = [answer.strip() for answer in read.context or ()] or None
+        video = checked(DiscussionVideo, given, where, f"; expected {EXPECTED}")
+        video.context = context = [answer.strip() for answer in video.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")
-        if read.video in videos:
-            raise InputError(f"{where}: the video {read.video!r} occurs twice; the file must have each video once")
-        pairs = [pair.model_dump() for pair in read.qa]
-        videos[read.video] = DiscussionVideo(read.video, read.metadata, pairs, context, read.words)
+        if video.name in videos:
+            raise InputError(f"{where}: the video {video.name!r} occurs twice; the file must have each video once")
+        videos[video.name] = video
     if not videos:
         raise InputError(f"{path}: no videos in it; expected {EXPECTED}")
     return list(videos.values())

@@ -10,35 +10,30 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, StrictBool
 
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.languages import UNSPACED_SCRIPTS
 from reelbench.registry.rows import LETTERS
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
+from reelbench.studio.chain_rules import GateName, GateRules
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import GateName, GateRules
 
 BLIND, CHECKER = "blind", "checker"
 _SUPPORT = ("no", "partly", "fully")
 _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
 _STEM = 3  # letters that an ending must leave
-_COMMON_WORDS = """
-a an the of in on at to and or is are was were do does did by for with as it its this that these those be been from into
-how what why who when which where their his her he she they them
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
+_COMMON = frozenset(studio_data("words.yaml")["common"].split())
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
 
 def _no_answer() -> re.Pattern[str]:
     """Return the pattern of answers that say that there is none; what is quoted in them is left out before."""
-    known = yaml.safe_load((resources.files("reelbench.studio") / "no_answers.yaml").read_text(encoding="utf-8"))
+    known = studio_data("no_answers.yaml")
 
     def whole(text: str) -> str:
         return re.sub(r"<(\w+)>", lambda part: whole(known["parts"][part[1]]), text)
@@ -162,8 +157,8 @@ class Gates:
             options = list(asked.options)
             random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
             right = LETTERS[options.index(asked.right)]
-            listed = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
-            material = [("question", asked.question), ("options", listed)]
+            lettered = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+            material = [("question", asked.question), ("options", lettered)]
             choice = await self._ask(chain, case, "blind.txt", material, _Letter)
             if (choice.answer or "").strip(".)( ").upper() != right and not chain.planning:
                 return None

@@ -18,8 +18,8 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.certificate_length import certificates
+from reelbench.studio.chain_rules import Cuts
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import Cuts
 from reelbench.studio.moment_sources import Source, Span
 
 Category = Literal["cause-effect", "means-to-an-end", "sequential"]
@@ -244,16 +244,10 @@ class MomentSource:
     pairs: Sequence[Pair] = ()
     unfinished: Sequence[Draft] = ()
 
-    def line(self, pairs: Iterable[Pair], unfinished: Iterable[Draft]) -> dict[str, Any]:
-        """Return the line of a file to go on from."""
-        return {
-            "source": self.source.id,
-            "pairs": [pair.model_dump() for pair in pairs],
-            "unfinished": [draft.model_dump() for draft in unfinished],
-        }
 
+class PairsLine(BaseModel):
+    """A line of a file to go on from: a source's id, its pairs, and the questions that nothing came for."""
 
-class _Line(BaseModel):
     source: str
     pairs: list[Pair]
     unfinished: list[Draft] = []
@@ -265,7 +259,7 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
     read = []
     for number, line in read_jsonl(path):
         where = f"{path}, line {number}"
-        given = checked(_Line, line, where)
+        given = checked(PairsLine, line, where)
         if given.source not in known:
             raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.studio.chain_rules import SourceRules
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import Rules
 
 EXPECTED = (
     'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or QVHighlights\' JSON Lines '
@@ -55,16 +55,15 @@ class Captioned:
         return self.video
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query on a video and the windows, in seconds, that answer it."""
+class Query(BaseModel, coerce_numbers_to_str=True):
+    """A query on a video and the windows, in seconds, that answer it; QVHighlights' names are its fields' aliases."""
 
-    id: str
-    text: str
-    video: str
-    duration: float
-    windows: tuple[Span, ...]
-    source: str
+    id: str = Field(validation_alias="qid")
+    text: str = Field(validation_alias="query", min_length=1)
+    video: str = Field(validation_alias="vid")
+    duration: float = Field(gt=0)
+    windows: list[Span] = Field(validation_alias="relevant_windows", min_length=1)
+    source: str = ""
 
 
 Source = Captioned | Query
@@ -74,14 +73,6 @@ class _Captions(BaseModel):
     duration: float = Field(gt=0)
     timestamps: list[Span]
     sentences: list[str]
-
-
-class _Query(BaseModel, coerce_numbers_to_str=True):
-    qid: str
-    query: str = Field(min_length=1)
-    vid: str
-    duration: float = Field(gt=0)
-    relevant_windows: list[Span] = Field(min_length=1)
 
 
 def read_sources(path: Path) -> list[Captioned] | list[Query]:
@@ -104,9 +95,8 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         entries = document if isinstance(document, list) else [document]
         queries: list[Query] = []
         for number, entry in enumerate(entries, start=1):
-            read = checked(_Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}")
-            windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
-            queries.append(Query(read.qid, read.query, read.vid, read.duration, windows, source))
+            queries.append(checked(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}"))
+            queries[-1].source = f"qvhighlights_{path.stem}"
         if len({query.id for query in queries}) < len(queries):
             raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
         if queries:
@@ -122,7 +112,7 @@ def _exact(number: float | str) -> Fraction:
     return Fraction(str(number))
 
 
-def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
+def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
     """Return the events of a video to make questions from, in order of time.
 
     Raises:
@@ -153,7 +143,7 @@ def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
     return tuple(largest)
 
 
-def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
+def first_pair(events: Sequence[Event], rules: SourceRules) -> tuple[Event, Event]:
     """Return two events, in order of time, that may be a pair; DroppedError where there are none: `overlapping`."""
     pairs = combinations(sorted(events, key=lambda event: event.span), 2)
     pair = next((pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None)
@@ -162,7 +152,7 @@ def first_pair(events: Sequence[Event], rules: Rules) -> tuple[Event, Event]:
     return pair
 
 
-def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
+def overlap_beyond(first: Span, second: Span, rules: SourceRules) -> bool:
     """Whether two events, the first of which begins first, overlap by more than the rules let them.
 
     One that covers the other always does: such a question is not across time (supplement, C.6).
@@ -175,7 +165,7 @@ def overlap_beyond(first: Span, second: Span, rules: Rules) -> bool:
     return _exact(first[1]) - _exact(second[0]) > most
 
 
-def fit_window(query: Query, rules: Rules) -> Span:
+def fit_window(query: Query, rules: SourceRules) -> Span:
     """Return the one window of a query; DroppedError: `bad_times`, `repeated` or `whole_clip`."""
     if not all(0 <= start < end for start, end in query.windows):
         raise DroppedError("bad_times")

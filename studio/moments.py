@@ -11,12 +11,11 @@ The chain can be stopped after any stage (`--until`), in a file that people can 
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import resources
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import yaml
@@ -24,23 +23,13 @@ import yaml
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
-from reelbench.studio import moment_pairs as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, as_json, stages_taken
+from reelbench.studio import moment_pairs, moment_sources
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain_rules import Cuts, SourceRules
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
-from reelbench.studio.moment_rules import Cuts, Rules
-from reelbench.studio.moment_sources import (
-    Captioned,
-    Event,
-    Query,
-    Source,
-    Span,
-    first_pair,
-    fit_events,
-    fit_window,
-    overlap_beyond,
-)
+from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, PairsLine
+from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span
 from reelbench.studio.video_frames import VideoFrames
 
 ROLES = {
@@ -55,23 +44,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MomentOptions:
-    """How to make questions."""
+class MomentOptions(StageOptions):
+    """How to make questions; frames are shown of a query's video."""
 
-    rules: Rules = field(default_factory=Rules)
+    rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
     seed: int = 0
     """Of the options' order, and of the draw between two questions that score the same."""
     with_options: bool = True
     """Write three wrong options to each question; False gives the form of the training split."""
-    frames: str = "uniform:16,size=448,as=images"
-    """Frames that are shown of a query's video."""
-    media: Path | None = None
-    """Folder with the videos of queries."""
-    start_after: str | None = None
-    """Stage that the sources have been through."""
-    until: str | None = None
-    """Stage to stop after; None for the last."""
     mini_test: int = 0
     """Questions of each category for a file of their own."""
 
@@ -116,7 +97,7 @@ class Moments:
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = STAGES if options.with_options else STAGES[:-1]
-        self.stages = stages[stages_taken(stages, options.start_after, options.until)]
+        self.stages = stages[options.taken(stages)]
 
     def roles_for(self, source: Source) -> list[str]:
         """Return the roles that this kind of source takes, in the stages that are run."""
@@ -167,37 +148,34 @@ class Moments:
 
     async def _find(self, work: _Work) -> None:
         """Find a source's pairs; DroppedError where the rules drop it."""
-        source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
+        source = work.source
         if isinstance(source, Query):
             with work.chain.funnel.stage("filters"):
-                window = fit_window(source, self.options.rules)
+                window = moment_sources.fit_window(source, self.options.rules)
                 shown = await work.pictures.attachments({"id": source.id, "video": source.video})
             try:
-                seen = await self._ask(work, "neighbours", {"query": source.text}, replies.read_neighbours, shown=shown)
+                seen = await self._ask(
+                    work, "neighbours", {"query": source.text}, moment_pairs.read_neighbours, shown=shown
+                )
             except DroppedError as error:
                 work.chain.funnel.count("pairs", 2, {error.reason: 2})
                 return
-            finders += [self._beside(work, source, window, seen, side) for side in _SIDES]
+            finders = [partial(self._beside, work, source, window, seen, side) for side in _SIDES]
         else:
             with work.chain.funnel.stage("filters"):
-                events = fit_events(source, self.options.rules)
-                captions = _Captions(
-                    events, first_pair(events, self.options.rules), max(source.duration, *(e.end for e in events))
-                )
-            finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
-        try:
-            for finder in finders:
-                with suppress(DroppedError):
-                    work.pairs.append(await finder)
-        finally:
-            for finder in finders:  # of those that were not begun, where a reply is in a batch
-                finder.close()
+                events = moment_sources.fit_events(source, self.options.rules)
+                pair = moment_sources.first_pair(events, self.options.rules)
+                captions = _Captions(events, pair, max(source.duration, *(event.end for event in events)))
+            finders = [partial(find, work, source, captions) for find in (self._related, self._in_order)]
+        for find in finders:
+            with suppress(DroppedError):
+                work.pairs.append(await find())
 
     async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
+            pair = await self._ask_pair(work, "relation", captions, moment_pairs.read_relation)
             category = pair.category(self.options.cuts)
-            if overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
+            if moment_sources.overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
                 raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
@@ -208,8 +186,8 @@ class Moments:
 
     async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
-            if overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
+            pair = await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential)
+            if moment_sources.overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
                 raise DroppedError("overlapping")
         return Pair(
             id=f"anet_{source.video}",
@@ -225,7 +203,7 @@ class Moments:
         first, second = (json.dumps(event.span) for event in captions.pair)
         stand_in = _stand_ins()[name].replace('"<first>"', first).replace('"<second>"', second)
         material = {
-            "captions": as_json([{"timestamp": event.span, "caption": event.text} for event in captions.events])
+            "captions": material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
         }
         return await self._ask(
             work,
@@ -237,7 +215,7 @@ class Moments:
         )
 
     async def _beside(
-        self, work: _Work, query: Query, window: Span, seen: replies.Neighbours, side: Literal["cause", "effect"]
+        self, work: _Work, query: Query, window: Span, seen: moment_pairs.Neighbours, side: Literal["cause", "effect"]
     ) -> Pair:
         """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
         with work.chain.funnel.stage("pairs"):
@@ -258,7 +236,7 @@ class Moments:
             spans = [span or rest for span in pair.spans]
             events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
             captions = _Captions(events, (events[0], events[1]), query.duration)
-            return pair.with_questions(await self._ask_pair(work, "sequential", captions, replies.read_sequential))
+            return pair.with_questions(await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential))
 
     async def _question(self, work: _Work) -> None:
         """Write the two questions of each pair that has none yet."""
@@ -268,7 +246,9 @@ class Moments:
             try:
                 with work.chain.funnel.stage("questions", len(pair.questions) or 2):
                     if not pair.questions:
-                        read = await self._ask(work, role, material, lambda text: read_model(text, replies.BothTypes))
+                        read = await self._ask(
+                            work, role, material, lambda text: read_model(text, moment_pairs.BothTypes)
+                        )
                         pair.with_questions(read)
             except DroppedError:
                 work.leave(pair)
@@ -286,7 +266,7 @@ class Moments:
             try:
                 with funnel.stage("verification", len(drafts)):
                     read = await self._ask(
-                        work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
+                        work, "verification", cases, lambda text: read_model(text, moment_pairs.Scores), parts=parts
                     )
             except DroppedError:
                 work.leave(pair)
@@ -313,13 +293,16 @@ class Moments:
         """Write three wrong options to each question."""
         for pair in work.pairs:
             for draft in list(pair.questions):
-                right = replies.option(draft.answer)
+                right = moment_pairs.option(draft.answer)
                 material = {"question": draft.question, "answer": draft.answer}
                 try:
                     with work.chain.funnel.stage("options"):
                         if not draft.wrong:
                             draft.wrong = await self._ask(
-                                work, "options", material, lambda text, right=right: replies.read_wrong(text, right)
+                                work,
+                                "options",
+                                material,
+                                lambda text, right=right: moment_pairs.read_wrong(text, right),
                             )
                 except DroppedError:
                     pair.questions.remove(draft)
@@ -328,15 +311,15 @@ class Moments:
     def finished(self, work: _Work) -> list[GateQuestion]:
         """Return a source's questions as gates look at them."""
         source = work.source
-        known = source.text if isinstance(source, Query) else as_json([event.text for event in source.events])
+        known = source.text if isinstance(source, Query) else material_text([event.text for event in source.events])
         return [
             GateQuestion(
                 draft.id,
                 source.video,
                 draft.question,
                 draft.answer,
-                (replies.option(draft.answer), *draft.wrong) if draft.wrong else (),
-                replies.option(draft.answer) if draft.wrong else "",
+                (moment_pairs.option(draft.answer), *draft.wrong) if draft.wrong else (),
+                moment_pairs.option(draft.answer) if draft.wrong else "",
                 known if isinstance(source, Captioned) else "\n".join([known, *pair.events]),
             )
             for pair in work.pairs
@@ -399,15 +382,15 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
             if work is not None
         ]
         if options.until is not None:
-            lines = (work.case.item.line(work.pairs, work.unfinished) for work in works)
-            return chain.write(thresholds, settings, until=options.until, lines=lines)
+            kept = (PairsLine(source=w.source.id, pairs=w.pairs, unfinished=w.unfinished) for w in works)
+            return chain.write(thresholds, settings, until=options.until, lines=(line.model_dump() for line in kept))
         gated = {question.id for work in works for question in moments.finished(work)}
         if moments.gates is not None:
             gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
         if out is None:
             return chain.plan()
         made = [
-            (draft, to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
+            (draft, moment_pairs.to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
             for work in works
             for pair in work.pairs
             for draft in pair.questions
@@ -423,8 +406,10 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         rows = [row for _, row in made]
         write_json(out / "rextime.json", rows)
         if options.mini_test:
-            write_json(out / "mini_test.json", mini_test(rows, options.mini_test, options.seed, setup.on_note))
+            write_json(
+                out / "mini_test.json", moment_pairs.mini_test(rows, options.mini_test, options.seed, setup.on_note)
+            )
         write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
-        measured = across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
-        cost = cost_per_1000(chain.cost_usd(), 0.0, len(rows))
+        measured = moment_pairs.across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
+        cost = moment_pairs.cost_per_1000(chain.cost_usd(), 0.0, len(rows))
         return chain.write(thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost)

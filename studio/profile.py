@@ -9,12 +9,14 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
 
+from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
@@ -22,14 +24,13 @@ from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_number
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.scoring.certificate_length import certificates
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.published import published
+from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -37,23 +38,46 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"^\s*\(?\d+\s*[.):]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileRow:
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[str, Field(coerce_numbers_to_str=True)]
+
+
+def _in_order(ends: tuple[float, ...]) -> tuple[float, ...]:
+    if ends and (len(ends) != 2 or ends[0] > ends[1]):  # noqa: PLR2004
+        raise ValueError("expected [start, end] in seconds")
+    return ends
+
+
+Ends = Annotated[tuple[Seconds, ...], AfterValidator(_in_order)]
+
+
+class ProfileRow(BaseModel):
     """One question of a dataset, as far as a profile looks at it.
 
     Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None where unknown.
     """
 
-    id: str
-    question: str
-    answer: str | None = None
+    model_config = ConfigDict(frozen=True)
+
+    id: Text
+    question: str = Field(pattern=r"\S")
+    answer: Annotated[str | None, AfterValidator(lambda text: text if text and text.strip() else None)] = None
     language: str = "en"
-    video: str = ""
-    span: tuple[float, ...] = ()
-    question_span: tuple[float, ...] = ()
-    duration: float | None = None
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    video: Text = ""
+    span: Ends = ()
+    question_span: Ends = ()
+    duration: Seconds | None = Field(None, gt=0)
+    labels: dict[str, Sequence[str]] = {}
     reasoning_steps: int | None = None
+
+
+_READ = ("id", "question", "answer", "language", "video", "span", "question_span", "duration")
+"""What is read of the user's own rows; other fields are left alone."""
+
+
+class _QuestionSpan(BaseModel):
+    qid: Text = Field(validation_alias=AliasChoices("qid", "id"))
+    span: Ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,41 +149,11 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
             raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-        question, answer, language = row.get("question"), row.get("answer"), row.get("language") or "en"
-        if not isinstance(question, str) or not question.strip():
-            raise InputError(f'{where}, field "question": expected text, found {question!r}')
-        if answer is not None and not isinstance(answer, str):
-            raise InputError(f'{where}, field "answer": expected text, found {answer!r}')
-        if not isinstance(language, str):
-            raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
-        duration = row.get("duration")
-        if duration is not None and not (is_number(duration) and duration > 0):
-            raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
-        rows_read.append(
-            ProfileRow(
-                id=str(row.get("id", row.get("qid", str(number)))),
-                question=question,
-                answer=answer if answer and answer.strip() else None,
-                language=language,
-                video=str(row.get("video") or ""),
-                span=_span(row, "span", where),
-                question_span=_span(row, "question_span", where),
-                duration=duration,
-            )
-        )
+        known = {name: row[name] for name in _READ if row.get(name) not in (None, "", [])}
+        rows_read.append(checked(ProfileRow, {"id": row.get("qid", number), **known}, where))
     return Dataset(name or path.stem, rows_read)
 
 
-def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
-    value = row.get(name)
-    if value is None or value == []:
-        return ()
-    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)) or value[0] > value[1]:  # noqa: PLR2004
-        raise InputError(f'{where}, field "{name}": expected [start, end] in seconds, found {value!r}')
-    return float(value[0]), float(value[1])
-
-
-SIDES = ("question", "answer")
 _TOP = 200
 
 
@@ -183,8 +177,7 @@ class Extras:
     """Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(BaseModel):
     """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
 
     `values` has the single texts' values by side, None where a text has none.
@@ -192,20 +185,16 @@ class Measure:
 
     question: float | None
     answer: float | None
-    values: Mapping[str, Sequence[float | None]]
+    values: Mapping[str, Sequence[float | None]] = Field(exclude=True)
 
+    @computed_field
     @property
     def average(self) -> float | None:
         """Mean of questions' and answers' means; None where one of them is missing."""
         return None if self.question is None or self.answer is None else (self.question + self.answer) / 2
 
-    def document(self) -> dict[str, float | None]:
-        """Return `question`, `answer` and `average`."""
-        return {"question": self.question, "answer": self.answer, "average": self.average}
 
-
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(BaseModel):
     """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
 
     Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
@@ -218,14 +207,14 @@ class Label:
     accuracy: float | None = None
     ci95: tuple[float, float] | None = None
 
+    @computed_field
     @property
     def weak(self) -> bool | None:
         """Whether it is rare and answered badly; None without an accuracy."""
         return None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(BaseModel):
     """Where answers lie in their videos; means over the questions that have what is needed, intervals over videos."""
 
     n: int
@@ -243,9 +232,8 @@ class Spans:
     qa_iou_ci95: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """All that is measured of one dataset; None where it could not be."""
+class Profile(BaseModel):
+    """All that is measured of one dataset, as `--json` prints it; None where it could not be."""
 
     name: str
     rows: int
@@ -256,7 +244,7 @@ class Profile:
     bloom: Measure | None
     higher_order: Measure | None
     words: Measure | None
-    vocabulary: Counter[str]
+    vocabulary: Counter[str] = Field(exclude=True)
     labels: dict[str, dict[str, Label]]
     accuracy_link: dict[str, float]
     spans: Spans | None
@@ -264,49 +252,15 @@ class Profile:
     made_with: dict[str, str]
     published: tuple[Mapping[str, Any], ...] = ()
 
-    def document(self) -> dict[str, Any]:
-        """Return the document of `--json`."""
-        measured = {
-            name: measure.document() if (measure := getattr(self, name)) is not None else None
-            for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
-        }
-        counted, steps = None, self.reasoning_steps
-        if self.words is not None:
-            counted = {
-                **self.words.document(),
-                "total": self.vocabulary.total(),
-                "vocabulary": len(self.vocabulary),
-                "top": dict(self.vocabulary.most_common(_TOP)),
-            }
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "videos": self.videos,
-            "languages": self.languages,
-            **measured,
-            "words": counted,
-            "labels": {
-                facet: {
-                    name: {field: getattr(label, field) for field in ("n", "share", "accuracy", "ci95", "weak")}
-                    for name, label in labels.items()
-                }
-                for facet, labels in self.labels.items()
-            },
-            "accuracy_link": self.accuracy_link,
-            "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
-            "reasoning_steps": {
-                "n": steps.total(),
-                "mean": statistics.fmean(steps.elements()),
-                "counts": dict(sorted(steps.items())),
-            }
-            if steps
-            else None,
-            "made_with": self.made_with,
-            "published": [
-                {**row, **{name: published("profiles")[name] for name in ("cite", "of", "made_with")}}
-                for row in self.published
-            ],
-        }
+    @field_serializer("words")
+    def _with_vocabulary(self, words: Measure | None) -> dict[str, Any] | None:
+        counted, top = self.vocabulary, dict(self.vocabulary.most_common(_TOP))
+        return words and {**words.model_dump(), "total": counted.total(), "vocabulary": len(counted), "top": top}
+
+    @field_serializer("reasoning_steps")
+    def _with_mean(self, steps: Counter[int]) -> dict[str, Any] | None:
+        counts = dict(sorted(steps.items()))
+        return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": counts} if steps else None
 
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:
@@ -331,7 +285,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
                 text_profile.flesch_kincaid(said) if known and (said := getattr(entry, side)) else None
                 for entry, known in zip(dataset.entries, english, strict=True)
             ]
-            for side in SIDES
+            for side in bloom.SIDES
         }
     )
     depth = _over_texts(_depths(dataset, extras))
@@ -341,7 +295,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         made_with["flesch_kincaid"] = text_profile.SYLLABLES
     if record is not None:
         made_with["bloom"] = record
-    spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
+    spaced, papers = [e for e in entries if language_of(e.language) not in UNSPACED], published("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),
@@ -359,11 +313,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         words=_over_texts(
             {
                 side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
-                for side in SIDES
+                for side in bloom.SIDES
             }
         ),
         vocabulary=Counter(
-            word.lower() for entry in spaced for side in SIDES for word in words(getattr(entry, side) or "")
+            word.lower() for entry in spaced for side in bloom.SIDES for word in words(getattr(entry, side) or "")
         ),
         labels=counted,
         accuracy_link={
@@ -373,8 +327,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
         published=tuple(
-            row
-            for row in published("profiles")["rows"]
+            {**row, **{name: papers[name] for name in ("cite", "of", "made_with")}}
+            for row in papers["rows"]
             if extras.all_published or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
         ),
     )
@@ -386,11 +340,20 @@ Values = dict[str, list[float | None]]
 def _over_texts(values: Values) -> Measure | None:
     means = {
         side: statistics.fmean(known) if (known := [v for v in values.get(side, ()) if v is not None]) else None
-        for side in SIDES
+        for side in bloom.SIDES
     }
     if means["question"] is None and means["answer"] is None:
         return None
-    return Measure(means["question"], means["answer"], values)
+    return Measure(**means, values=values)
+
+
+def _texts(entries: Sequence[ProfileRow]) -> list[bloom.BloomText]:
+    return [bloom.BloomText(side, text) for side in bloom.SIDES for entry in entries if (text := getattr(entry, side))]
+
+
+def _by_side(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Values:
+    pairs = list(zip(texts, values, strict=True))
+    return {side: [value for text, value in pairs if text.side == side] for side in bloom.SIDES}
 
 
 def _depths(dataset: Dataset, extras: Extras) -> Values:
@@ -403,30 +366,19 @@ def _depths(dataset: Dataset, extras: Extras) -> Values:
             f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
             "not parse and left out of the parse depth"
         )
-    texts = [(side, text) for side in SIDES for entry in fits if (text := getattr(entry, side))]
-    values: Values = {side: [] for side in SIDES}
-    for (side, _), depth in zip(texts, parser.depths(text for _, text in texts), strict=True):
-        values[side].append(depth)
-    return values
+    texts = _texts(fits)
+    return _by_side(texts, parser.depths(text.text for text in texts))
 
 
 def _levels(entries: Sequence[ProfileRow], extras: Extras) -> tuple[Values, str | None]:
     if extras.judge is None:
         return {}, None
-    texts = [
-        bloom.BloomText(side, text)
-        for side in ("question", "answer")
-        for entry in entries
-        if (text := getattr(entry, side))
-    ]
+    texts = _texts(entries)
     levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
     if lacking := levels.count(None):
         extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
-    values: Values = {side: [] for side in SIDES}
-    for text, level in zip(texts, levels, strict=True):
-        values[text.side].append(level)
     answered = ", ".join(record.returned) or record.requested
-    return values, f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+    return _by_side(texts, levels), f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
 
 
 # --- labels --------------------------------------------------------------------------------------------------------
@@ -496,7 +448,7 @@ def _labels(
                 values = 100 * np.array([correct[item] for item in answered], dtype=np.float64)
                 rate = mean_over_clusters(values, [videos[item] for item in answered], bounds=(0, 100))
             share = 100 * len(ids) / known[facet]
-            figures[facet][name] = Label(len(ids), share, rate and rate.value, rate and rate.ci95)
+            figures[facet][name] = Label(n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95)
     return figures
 
 
@@ -516,19 +468,15 @@ def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[s
 
     InputError where none is of them, or a line is wrong.
     """
-    spans: dict[str, tuple[float, ...]] = {}
-    for number, row in read_jsonl(path):
-        where = f"{path}, line {number}"
-        if not isinstance(row, dict) or ("qid" not in row and "id" not in row):
-            raise InputError(f'{where}: expected an object with "qid" and "span"')
-        spans[str(row.get("qid", row.get("id")))] = _span(row, "span", where)
+    read = [checked(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)]
+    spans = {given.qid: given.span for given in read}
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]
     if len(strangers) == len(spans):
         raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
     if strangers:
         note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
-    return [replace(entry, question_span=spans.get(entry.id, entry.question_span)) for entry in entries]
+    return [e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries]
 
 
 def measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:

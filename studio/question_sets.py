@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,12 @@ from reelbench.registry.languages import words
 from reelbench.stats.intervals import difference_of_means, mean_over_clusters
 from reelbench.studio import bloom, readability
 from reelbench.studio.benchmark_files import FILES
+from reelbench.studio.bloom import SIDES, Side
 from reelbench.studio.discussion_files import WrittenQuestion
 from reelbench.studio.funnel import FunnelRecord
-from reelbench.studio.readability import Parser
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
 """Video -> the single pass's questions, and the discussion's."""
-
-Side = Literal["question", "answer"]
-SIDES: tuple[Side, ...] = ("question", "answer")
 
 Levels = dict[Side, dict[str, int]]
 """Side -> text -> its level of Bloom's taxonomy, where it is known."""
@@ -49,7 +46,7 @@ def specificity(text: str) -> int:
     return len(names | set(_NUMBER.findall(text)))
 
 
-def comparison(
+def comparison_document(
     pairs: Pairs,
     verdicts: Mapping[str, tuple[float, float]] | None,
     parser: readability.Parser | None = None,
@@ -128,11 +125,6 @@ class MadeRun:
     funnel: FunnelRecord
     questions: Mapping[str, list[dict[str, str]]]
 
-    @property
-    def count(self) -> int:
-        """Questions of all videos."""
-        return sum(map(len, self.questions.values()))
-
 
 def read_run(folder: Path) -> MadeRun:
     """Read a folder that `make discussion` or `make moments` wrote; InputError names what is missing or wrong in it."""
@@ -152,7 +144,7 @@ def read_run(folder: Path) -> MadeRun:
     return MadeRun(folder, funnel, questions)
 
 
-def compared(a: MadeRun, b: MadeRun, parser: Parser | None = None) -> dict[str, Any]:
+def comparison_of_runs(a: MadeRun, b: MadeRun, parser: readability.Parser | None = None) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
     `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
@@ -204,7 +196,7 @@ def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
     }
     return {
         "folder": str(run.folder),
-        "questions": run.count,
+        "questions": sum(map(len, run.questions.values())),
         "videos": len(run.questions),
         "stages": document["stages"],
         "models": {role: use["asked"] for role, use in document["models"].items()},

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.languages import WORD, words
+from reelbench.studio.data_files import studio_data
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -142,17 +143,8 @@ def _installed(package: str) -> bool:
         return False
 
 
-_EXCEPTIONS = {
-    word: count
-    for count, words in {
-        1: "are does else eye eyes goes here live owe sea shoes there were where whose",
-        2: "acquire being business chocolate couldn't create didn't doesn't entire evening every genre hadn't hasn't "
-        "haven't inspire isn't people rely shouldn't someone something sometimes somewhere therefore union unique via "
-        "wasn't wouldn't",
-        3: "area areas behavior behaviour entirely everybody everyone everything everywhere idea ideas inspired "
-        "opinions",
-    }.items()
-    for word in words.split()
+_EXCEPTIONS: dict[str, int] = {
+    word: count for count, words in studio_data("words.yaml")["syllables"].items() for word in words.split()
 }
 
 # An e that is not said: before these endings, and in -ely and -ement after most consonants.

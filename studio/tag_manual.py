@@ -5,11 +5,10 @@ from functools import cache
 from importlib import resources
 from typing import Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.base_record import checked
+from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.cognitive_profile import COMPONENTS, tags_of
 
 MANUAL = "manual.yaml"
@@ -83,12 +82,7 @@ class TagManual(_Read):
 
 def read_manual(text: str, where: str) -> TagManual:
     """Read a manual from YAML; InputError names what is wrong in it."""
-    try:
-        return TagManual.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise InputError(f"{where}: not YAML ({first_line(error)})") from None
-    except ValidationError as error:
-        raise InputError(f"{where}: {first_wrong_field(error)}") from None
+    return checked(TagManual, read_mapping(text, where), where)
 
 
 @cache

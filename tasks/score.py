@@ -40,21 +40,10 @@ from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
-from reelbench.tasks import predictions
+from reelbench.tasks import predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import (
-    Inputs,
-    PredictionSet,
-    Questions,
-    Words,
-    frames_given,
-    submission_advice,
-    submission_suffix,
-    tagged,
-    with_looks,
-    write_submission,
-)
+from reelbench.tasks.submissions import Inputs, PredictionSet, Questions, Words
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -244,10 +233,10 @@ class Evaluation:
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
-            path = folder / f"submission{submission_suffix(spec)}"
-            write_submission(spec, self.scored.samples, path)
+            path = folder / f"submission{submissions.submission_suffix(spec)}"
+            submissions.write_submission(spec, self.scored.samples, path)
             server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
-            todo = submission_advice(split, path, server)
+            todo = submissions.submission_advice(split, path, server)
             fits.setdefault("notes", []).append(f"{spec.id} {split}: the answers are hidden; {todo}")
         # Say how many answers did not come to their end, a line for each reason, and what to do.
         counts = self.scored.counts
@@ -369,12 +358,12 @@ def read_answers(
     metadata = metadata or RunMetadata()
     submission = predictions.read(questions, path, columns or Columns())
     if inputs.tags is not None:
-        submission = tagged(submission, inputs.tags)
+        submission = submissions.tagged(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
     if agent_log is not None:
         if metadata.frames or metadata.label:
             raise InputError("--looked says how the answers were made; leave out --frames and --label")
-        submission, settings = with_looks(submission, agent_log)
+        submission, settings = submissions.with_looks(submission, agent_log)
     model = record_of_model(id=metadata.model or path.stem, revision=metadata.revision)
     if (earlier := options.earlier) is not None:
         model = model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
@@ -458,7 +447,7 @@ def merged(
     if new < meant and earlier.only != OTHER_JUDGE:
         note(f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays")
     settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
-    return together, settings.model_copy(update={"frames_given": frames_given(together)})
+    return together, settings.model_copy(update={"frames_given": submissions.frames_given(together)})
 
 
 def _judge_failed(judge: "JudgeOptions | None", made: aggregation.ScoredItems, said: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from reelbench.registry import looks, rows
+from reelbench.registry import looks, rows, tables
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
 from reelbench.registry.data.declared_check import lengths_of
@@ -25,7 +25,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import described, drained
+from reelbench.registry.values import described, drained, is_object
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 
 
@@ -99,7 +99,7 @@ class Questions:
     @cached_property
     def here(self) -> SplitData:
         """The split on this machine; DataUnavailableError where it is not here."""
-        return self.located or located(self.spec, self.split, self.task, self.data, sources.present)
+        return self.located or located(self.spec, self.split, self.task, self.data, fetch=False)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -172,7 +172,12 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
-        found = read(file) if read else [reference_of(spec, row) for row in read_rows(spec, paths, self.split)]
+        # A reader of ours leaves out the answers of a split whose rows have none; a file of references has them.
+        split = spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
+        found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
+        if not found:
+            expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, split)].source))
+            raise InputError(f"{file}: no questions in it; expected references such as {expected}")
         several = rows.several_right(spec)
         for reference in found:
             where = f"{file}: the reference {reference.id!r}"
@@ -209,6 +214,14 @@ class UniqueIds(dict[str, str]):
         self[name] = where
 
 
+def in_format(document: object, key: str, *fields: str) -> bool:
+    """Whether some entry of a document has a question's `key` and one of the fields: it is the owners' format."""
+    return any(
+        is_object(entry) and key in entry and not entry.keys().isdisjoint(fields)
+        for entry in tables.entries(document, key)
+    )
+
+
 def entries(
     path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -216,11 +229,11 @@ def entries(
 
     InputError where there is none, an entry lacks what is `expected`, or an id occurs twice.
     """
-    entries = document if isinstance(document, list) else [document]
-    if not entries:
+    listed = tables.entries(document, key)
+    if not listed:
         raise InputError(f"{path}: no predictions in it; expected one per question with {expected}")
     ids = UniqueIds()
-    for number, entry in enumerate(entries, start=1):
+    for number, entry in enumerate(listed, start=1):
         where = f"{path}: prediction {number}"
         if not isinstance(entry, dict) or key not in entry or lacks(entry):
             raise InputError(f"{where} lacks what is expected, {expected}; found {described(entry)}")
@@ -231,7 +244,7 @@ def entries(
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, where its owners have a format, and what else applies to it.
 
-    - `read_references(path)`, which reads the owners' references where these are no rows that `reader` reads;
+    - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
       scores a split with hidden answers;

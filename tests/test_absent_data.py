@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import DataUnavailableError
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 
 pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
@@ -50,7 +50,7 @@ def rextime(tmp_path, monkeypatch):
     names = ("here", "gone", "corrupt", "silent film", "empty", "cut")
     questions = [question(number, name) for number, name in enumerate(names)]
     (data / "rextime_val.json").write_text(json.dumps(questions), encoding="utf-8")
-    write_clip(videos / "here.mp4", "here", 3)
+    draw_clip(videos / "here.mp4", "here", 3)
     (videos / "corrupt.mp4").write_bytes(b"this is no video")
     sound_only(videos / "silent film.mp4")
     (videos / "empty.mp4").write_bytes(b"")
@@ -119,7 +119,7 @@ def test_a_task_without_any_video_is_left_out_too(rextime, evaluate, caplog):
     assert "none of its 6 videos is here (first: here; looked in " in line
     assert "\n" not in line
     # Once they are here, the same process finds them.
-    write_clip(rextime / "here.mp4", "here", 3)
+    draw_clip(rextime / "here.mp4", "here", 3)
     assert evaluate("rextime").keys() == {"rextime"}
 
 

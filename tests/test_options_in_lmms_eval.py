@@ -9,7 +9,7 @@ import pytest
 from reelbench import registry
 from reelbench.leaderboard import store
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms import likelihoods
+from reelbench.tasks.lmms import logprobs
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples
 from tests.servers import vllm
@@ -28,7 +28,7 @@ def adapter(request, tiny_vlm, tmp_path_factory):
 @pytest.fixture
 def asked(monkeypatch):
     """What models were asked: (model, inputs, tokens) of each question."""
-    real, calls = likelihoods.of_model, []
+    real, calls = logprobs.of_model, []
 
     def watched(model, inputs, tokens):
         calls.append((model, inputs, tokens))
@@ -97,7 +97,7 @@ def test_scores_are_those_of_a_plain_forward(adapter, asked, norm, monkeypatch):
         assert sample["prediction"] is None
         assert sample["scores"] == {"correct": float(sample["parsed"]["answer"] == row["answer"])}
     # The prompt was read once from the second question on, and gave what whole forwards give.
-    assert likelihoods.reads_once[asked[0][0]] is True
+    assert logprobs.reads_once[asked[0][0]] is True
 
 
 def spelled(call, model):
@@ -127,7 +127,7 @@ def test_a_model_that_can_not_go_on_from_a_prompt_is_asked_by_whole_forwards(tmp
     tokens = [[9, 10, 11], [12, 13]]
     expected = [plain_forward(model, inputs, ids) for ids in tokens]
     for _ in range(2):
-        held = likelihoods.of_model(model, inputs, tokens)
+        held = logprobs.of_model(model, inputs, tokens)
         assert [sum(ids) for ids in held.logprobs] == pytest.approx(expected, abs=1e-4)
     assert any(seen[:-2])  # tried once, with the first question
     assert not any(seen[-2:])

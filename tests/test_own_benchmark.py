@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from tests.servers.judge import Answer, JudgeServer
 
 OPTIONS = ["a cup", "a tin", "a jar"]
@@ -39,7 +39,7 @@ def made(reelbench, tmp_path):
         videos = tmp_path / "clips" / "all"
         videos.mkdir(parents=True)
         for name in ("shelf0", "shelf1"):
-            write_clip(videos / f"{name}.mp4", name, 6)
+            draw_clip(videos / f"{name}.mp4", name, 6)
         source = tmp_path / "questions.jsonl"
         source.write_text("".join(json.dumps(row) + "\n" for row in FILES[kind]), encoding="utf-8")
         done = reelbench("new", "shelves", "--from", source, "--media", videos.parent, cwd=tmp_path)

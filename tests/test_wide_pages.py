@@ -5,9 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.studio.diagnosis.folder import Folder, keep_answers
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, keep_answers
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
 from tests.servers import roles

@@ -6,7 +6,7 @@ stand.
 
 import json
 
-from reelbench.studio.diagnosis.models import ROLES as DIAGNOSIS_ROLES
+from reelbench.studio.diagnosis.asking import ROLES as DIAGNOSIS_ROLES
 from tests.servers.judge import Answer, Call
 from tests.servers.roles import CAPTIONS as CHAIN_ROLES
 from tests.servers.roles import block, text_of

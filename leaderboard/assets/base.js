@@ -21,6 +21,7 @@ globalThis.Reelbench = (() => {
   const brief = (text) => (alike[end(text)]?.length > 1 ? text : end(text));
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
+  const note = (text) => h("p", { class: "note", text });
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
   const say = (text) => {
     document.getElementById("live").textContent = text;
@@ -48,17 +49,22 @@ globalThis.Reelbench = (() => {
   /** A judge of a benchmark in words: the authors' judge is called that. */
   const judgeName = (judge, benchmark) =>
     judge && judge === benchmarks.get(benchmark).judge ? `${judge} (the authors’ judge)` : judge;
+  /** What gave a table's numbers: its judge, or a rule. */
+  const scoredBy = (g) => (g.judge ? `judge: ${g.judge}` : benchmarks.get(g.benchmark).judge ? "" : "scored by rule");
   function promptsName(prompts) {
     if (prompts === "official") return "authors’ prompts";
     return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;
   }
+  const splitName = (g) => [g.split, g.subset, g.setting, g.asked, g.id.endsWith("/data own") && "data of one’s own"].filter(Boolean).join(", ");
+  /** Who judged a group's answers, and with whose prompts. */
+  function judgement(g) {
+    const authors = benchmarks.get(g.benchmark).judge;
+    if (!g.judge) return authors && "not judged";
+    return g.judge === authors && g.judge_prompts === "official" ? `${g.judge}, the authors’ judge and prompts` : `${judgeName(g.judge, g.benchmark)}, ${promptsName(g.judge_prompts)}`;
+  }
   /** What a reader needs to tell a benchmark's groups apart. */
   function groupName(g) {
-    const own = g.id.endsWith("/data own") && "data of one’s own";
-    const split = [g.split, g.subset, g.setting, g.asked, own].filter(Boolean).join(", ");
-    const judgedBy = g.judge === benchmarks.get(g.benchmark).judge ? "authors’ judge" : g.judge;
-    const judge = g.judge ? `${judgedBy}, ${promptsName(g.judge_prompts)}` : benchmarks.get(g.benchmark).judge && "not judged";
-    return [split, judge, g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
+    return [splitName(g), judgement(g), g.version > 1 && `version ${g.version}`, g.listed].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
   const apart = (row) => ["baseline", "human", "community"].includes(row.source);
@@ -242,6 +248,7 @@ globalThis.Reelbench = (() => {
     brief,
     none,
     badge,
+    note,
     link,
     say,
     num,
@@ -251,7 +258,10 @@ globalThis.Reelbench = (() => {
     short,
     group,
     judgeName,
+    scoredBy,
     groupName,
+    splitName,
+    judgement,
     benchmarkOf,
     apart,
     field,

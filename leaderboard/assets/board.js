@@ -7,6 +7,7 @@
   const main = $("main");
 
   // --- overall ---
+  const RATE = "The share of the other models that a model beats, those that it can’t be told from counted half";
   const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));
@@ -32,10 +33,11 @@
     const ranked = models.some((model) => model.rank != null);
     const called = new Map(models.map((model) => [model.model, new Set()]));
     for (const row of data.rows) if (row.same) called.get(row.same)?.add(row.model);
+    // A phone has room for one number beside the overall rank: that which makes it, or what its reader asks for.
+    const one = shown.find((group) => group.id === asked("lane")) || (ranked ? null : shown[0]);
     const lanes = groups.map((group) => {
       const rows = data.rows.filter((row) => row.group === group.i);
       const at = (model) => data.rows[model.cells[group.i]];
-      const chosen = shown.find((one) => one.id === asked("lane")) || shown[0];
       return R.laneColumn({
         id: group.id,
         title: group.main ? group.b.title.replace(/ \(.*/, "") : `${group.b.title} · ${R.groupName(group)}`,
@@ -49,7 +51,8 @@
         open: R.questions,
         cls: `lane-cell${left.has(group.benchmark) ? " left" : ""}`,
         reason: true,
-        show: R.narrow.matches ? group.id === chosen?.id : shown.includes(group),
+        main: shown.includes(group),
+        show: R.narrow.matches ? group === one : shown.includes(group),
         below: (m) => !at(m) || R.unranked(at(m)),
       });
     });
@@ -57,6 +60,7 @@
       R.rankColumn({
         about: "From the mean win rate. The bracket: the best and the worst rank it may have, at 95 % confidence for all together.",
         of: models.filter((model) => model.rank != null).length,
+        under: "overall",
         id,
         name: (m) => m.model,
       }),
@@ -67,11 +71,13 @@
         id: "rate",
         title: "Mean win rate",
         vital: true,
-        about: "The share of the other models that it beats, one that it can’t be told from counted half, averaged over the benchmarks that it has, in percent.",
-        cls: "num",
-        show: ranked && !R.narrow.matches,
+        about: `${RATE}, averaged over the benchmarks that it has, in percent.`,
+        cls: R.narrow.matches ? "lane-cell" : "num",
+        picks: ranked,
+        head: () => h("span", { class: "unit", text: "%, of the other models" }),
+        show: ranked && !(R.narrow.matches && one),
         get: (m) => m.rate,
-        node: (m) => (m.rate == null ? R.none("Not ranked") : `${num(100 * m.rate, "percent")}\u00a0%`),
+        node: (m) => (m.rate == null ? R.none("Not ranked") : R.narrow.matches ? R.meter([100 * m.rate], { low: 0, high: 100, unit: "percent" }) : num(100 * m.rate, "percent")),
       },
       {
         id: "covered",
@@ -154,7 +160,7 @@
         h(
           "p",
           { class: "note" },
-          "Ranks are by the mean win rate over benchmarks: the share of the other models that a model beats, those that it can’t be told from counted half. Units are never mixed. ",
+          `Ranks are by the mean win rate over benchmarks. ${RATE}. Units are never mixed. `,
           R.link("How ranks are made", "#/about"),
         ),
         R.cite(shown.map((group) => group.b)),
@@ -238,7 +244,7 @@
     if (R.pages.has(page)) R.pages.get(page)(main, name);
     else if (R.benchmarks.has(page)) R.benchmarkPage(main, R.benchmarks.get(page));
     else if (page === "overall" || R.pages.size) overallPage();
-    else return R.more().then(render, (error) => main.replaceChildren(h("p", { class: "note", text: error.message })));
+    else return R.more().then(render, (error) => main.replaceChildren(R.note(error.message)));
     const title = main.querySelector("h1")?.textContent;
     document.title = title ? `${title} · Reelbench` : "Reelbench leaderboard";
     $("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -227,7 +227,7 @@
     return {
       id: `against-${id}`,
       title,
-      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are 95 % intervals. ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
+      about: `The steps are the best score of what is not ${more} (Pareto); whiskers are each score’s own 95 % interval. ${nOf(dots.length)}${left ? ` ${left} that don’t say are left out.` : ""}`,
       draw: (width) =>
         points(
           width,
@@ -261,7 +261,7 @@
           const [by, p, low, high] = found;
           const sure = p != null && p <= 0.05;
           const word = p == null ? "too few videos to tell" : sure ? "told apart" : "could be noise";
-          return { by, sure, about: low == null ? word : `${word}, 95 % interval ${R.ends(low, high, metric.unit)}` };
+          return { by, sure, about: low == null ? word : `${word}, adjusted 95 % interval ${R.ends(low, high, metric.unit)}` };
         };
         return matrix(width, runs.map(name), cell, (by) => R.signed(by, metric.unit));
       },

@@ -36,8 +36,8 @@
     const [best, worst] = row.ranks || (row.rank_range ? row.rank_range.split("–").map(Number) : []);
     return best ? [best, worst || best] : [row.rank ?? Infinity, row.rank ?? Infinity];
   };
-  /** The rank's column: the tick, the rank, and its 95 % range among `of` as a bracket. */
-  function rankColumn({ about, of, id, name }) {
+  /** The rank's column: the tick, the rank, and its 95 % range among `of` as a bracket; `under` stands under its title. */
+  function rankColumn({ about, of, id, name, under = "" }) {
     const bracket = (row) => {
       if (!(row.ranks || row.rank_range) || of < 2) return null;
       const [best, worst] = rangeOf(row);
@@ -56,6 +56,7 @@
       title: "Rank",
       about,
       cls: "num rank-cell",
+      head: () => under && h("span", { class: "unit", text: under }),
       node: (row) => h("span", { class: "ranked" }, pickBox(id(row), name(row)), R.rankCell(row.rank), bracket(row)),
     };
   }
@@ -69,7 +70,8 @@
       .map((source) => [source, best(source)])
       .filter(([, row]) => row)
       .map(([kind, row]) => ({ kind, at: row.v[i][0], text: `${R.KINDS[kind].toLowerCase()}: ${row.model}, ${num(row.v[i][0], metric.unit)}` }));
-    return { steps: new Set(values).size > 1 ? around(values, metric, 4) : ticks(metric.low, metric.high, 5), rules };
+    const zoomed = new Set(values).size > 1 && rows.some((row) => row.v[i]?.length > 1); // never without an interval
+    return { steps: zoomed ? around(values, metric, 4) : ticks(metric.low, metric.high, 5), rules };
   }
   /**
    * A column with a dot on its own scale for each row, and paired differences for those that are compared.
@@ -134,7 +136,7 @@
       return {
         ...scale, text: signed(by, metric.unit), bound: row.unscored, under: value, value: by, ends: low == null ? null : [low, high], hollow: !sure, said, sure, by,
         kind: sure ? (by > 0 ? "above" : "under") : "level",
-        tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `95 % interval ${R.ends(low, high, metric.unit)}${chance}`, said].filter(Boolean).join(", "),
+        tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `adjusted 95 % interval ${R.ends(low, high, metric.unit)}${chance}`, said].filter(Boolean).join(", "),
       };
     }
     function node(item, ticked) {
@@ -181,12 +183,11 @@
           ...(pinned(ticked) ? ["difference", "difference low", "difference high", "told apart"].map((name, k) => [name, minus[k]]) : []),
         ];
       },
-      unit: () => (R.short(metric.title) === title ? unit : `${R.short(metric.title)}, ${unit}`),
+      unit: () => [R.short(metric.title) === title ? unit : `${R.short(metric.title)}, ${unit}`, g && R.scoredBy(g)].filter(Boolean).join("; "),
       head(ticked) {
         const base = pinned(ticked);
         const text = base ? `minus the pinned, ${metric.unit === "percent" ? "points" : unit}` : this.unit();
-        const floor = !base && this.unit() === unit && rules.some((rule) => rule.kind === "baseline") && h("span", { class: "floor", text: " ┆ floor" });
-        return [h("span", { class: "unit" }, text, floor), axis(base ? axisFrom(base) : steps)];
+        return [h("span", { class: "unit", text }), axis(base ? axisFrom(base) : steps)];
       },
       metric,
       rules,
@@ -200,7 +201,8 @@
   /** What a pin says, in a sentence: over all rows in view, and of each that is ticked beside it. */
   function verdicts(lanes, items, ticked) {
     const [base, ...others] = ticked;
-    const shown = lanes.filter((lane) => lane.shown && lane.verdict(items, ticked));
+    const seen = lanes.filter((lane) => lane.shown);
+    const shown = (seen.length ? seen : lanes.filter((lane) => lane.main)).filter((lane) => lane.verdict(items, ticked));
     const on = (lane) => (lanes.length > 1 ? `${lane.title}: ` : "");
     const own = (item) => h("bdi", {}, R.brief(item.model));
     const list = (item) => shown.map((lane) => [lane, lane.drawn(item, ticked)]).filter(([, one]) => one).map(([lane, one]) => `${on(lane)}${one.text}${one.ends ? ` (${one.ends.map((end) => num(end, lane.metric.unit)).join(" to ")})` : ""}${one.said ? ` ${one.said}` : ""}`).join("; ");
@@ -254,6 +256,7 @@
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toUTCString().slice(5, 16).replace(/^0/, "");
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+    const next = "Click a row to compare the others with it";
     const doubts = R.doubts(runs); // which a reader must know at once
     return h(
       "ul",
@@ -263,11 +266,12 @@
         doubts.join(", "),
         ...judges,
         videos > 0 && s(videos, "video"),
-        published.length > 0 && `${s(published.length, "published number")} quoted`,
+        published.length > 0 && `${s(published.length, "published number")} quoted, settings differ`,
         day && `Newest run ${day}`,
+        runs.length > 1 && next,
       ]
         .filter(Boolean)
-        .map((text) => h("li", { text })),
+        .map((text) => h("li", { class: text === next ? "next" : null, text })),
     );
   }
   /** How to read the plot, with what is in it. */
@@ -278,16 +282,16 @@
     return h(
       "p",
       { class: "key" },
-      sign(`score${ends ? ", 95 % interval over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
+      sign(`score${ends ? " with its own 95 % interval, over videos" : ""}`, [ends && "ends", "dot"].filter(Boolean)),
       has("baseline") && sign("floor (no looking)", ["rule baseline"]),
       has("human") && sign("people", ["rule human"]),
+      ends && sign("difference from the pinned, adjusted 95 % interval (Holm)", [], "of-pin"),
       sign("better than the pinned", ["ends", "dot"], "of-pin above"),
       sign("not told apart", ["ends", "dot hollow"], "of-pin level"),
       sign("worse", ["ends", "dot"], "of-pin under"),
       lanes.some((lane) => lane.bounded) && h("span", {}, "† lower bound: questions without a score count at the scale’s lowest"),
-      bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),
-      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "the shade changes where no rank range reaches across"),
-      h("span", {}, "Click a row to compare the others with it."),
+      bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "range of ranks, adjusted 95 % (Holm, over all pairs)"),
+      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "two shades: no range of ranks reaches from one to the other"),
     );
   }
 

@@ -3,12 +3,13 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, bdi, badge, num } = R;
-  const Plots = globalThis.Plots;
+  const { Plots } = globalThis;
+  const { table, scroll } = globalThis.Elements;
 
   function modelPage(main, name) {
     const own = data.rows.find((row) => row.model === name);
     const one = own ? R.modelOf(own) : name;
-    const rows = data.rows.filter((row) => R.modelOf(row) === one);
+    const rows = data.rows.filter((row) => R.modelOf(row) === one).sort((p, q) => (q.source === "run") - (p.source === "run"));
     main.replaceChildren(h("h1", {}, bdi(one || "Unknown model")));
     if (!rows.length) {
       main.append(h("p", { class: "lead" }, "No result of this name. ", R.link("All models", "#/overall")));
@@ -24,7 +25,7 @@
         "p",
         { class: "lead" },
         `${rows.length} result${rows.length > 1 ? "s" : ""}`,
-        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)${overall.ranks ? `, 95 % rank range ${[...new Set(overall.ranks)].join("–")}` : ""}` : "",
+        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)${overall.ranks ? `, range of ranks ${[...new Set(overall.ranks)].join("–")} (adjusted 95 %)` : ""}` : "",
         ".",
         others.length > 0 && [" Also called ", ...others.flatMap((other, i) => [i > 0 && ", ", bdi(other)]), "."],
         hub && [" ", R.link("The model on the Hub", hub)],
@@ -63,28 +64,21 @@
         ends = row.v[0].length > 1 ? row.v[0].slice(1) : null;
       const tip = [`${b.title}: ${value}`, R.interval(row.v[0], metric.unit), ...rules.map((rule) => rule.text)];
       const ranked = others.filter((other) => other.rank != null).length;
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.groupName(group)))),
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
-        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : `${row.rank} of ${ranked}`),
-        h("td", { text: (row.rank_range || "–").replace("-", "–") }),
+      return [
+        [R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))],
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
+        row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, row.source === "run" && ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })],
+        row.rank_range || "–",
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
-      );
+      ];
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
-    const heads = ["Benchmark", "Score and 95 % interval, on the whole scale", "Rank", "95 % rank range", "Metric", "Questions"];
-    const table = h(
-      "table",
-      { "aria-label": `Summary of ${model}`, "data-marks": true },
-      h("thead", {}, h("tr", {}, heads.map((title, i) => h("th", { scope: "col", class: i > 4 ? "num" : null }, title)))),
-      h("tbody", {}, lines),
-    );
-    table.querySelector("[data-tip]").setAttribute("tabindex", 0);
-    return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, table);
+    const heads = ["Benchmark", "Score and its own 95 % interval, on the whole scale", "Rank", "Range of ranks, adjusted 95\u00a0%", "Metric", "Questions"];
+    const made = table({ "aria-label": `Summary of ${model}`, "data-marks": true }, heads.map((title, i) => h("th", { scope: "col", class: i > 4 ? "num" : null }, title)), lines);
+    made.querySelector("[data-tip]").setAttribute("tabindex", 0);
+    return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, made);
   }
   function entryCard(row, open) {
     const b = R.benchmarkOf(row),
@@ -157,7 +151,7 @@
         await work();
       } catch (error) {
         done = false;
-        place.replaceChildren(h("p", { class: "note", text: error.message }));
+        place.replaceChildren(R.note(error.message));
       }
     };
   }
@@ -253,51 +247,10 @@
         const labels = Object.entries(run.breakdowns[facet.name]);
         const there = new Set(labels.flatMap(([, metrics]) => Object.keys(metrics)));
         const metrics = [...facet.metrics, ...b.metrics].filter(({ name }) => there.delete(name));
-        return h(
-          "div",
-          { class: "breakdown" },
-          h("h3", { text: facet.title }),
-          h(
-            "section",
-            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}${whose}, scrolls sideways` },
-            h(
-              "table",
-              {},
-              h(
-                "thead",
-                {},
-                h(
-                  "tr",
-                  {},
-                  h("th", { scope: "col" }, facet.name.replace(/^./, (first) => first.toUpperCase())),
-                  metrics.map((metric, i) =>
-                    h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)),
-                  ),
-                ),
-              ),
-              h(
-                "tbody",
-                {},
-                labels.map(([label, found]) =>
-                  h(
-                    "tr",
-                    {},
-                    h("th", { scope: "row" }, bdi(label.replaceAll("_", " "))),
-                    metrics.map((metric, i) =>
-                      i
-                        ? h(
-                            "td",
-                            { class: "num", title: found[metric.name] && R.interval(found[metric.name], metric.unit) },
-                            num(found[metric.name]?.[0], metric.unit),
-                          )
-                        : h("td", {}, R.meter(found[metric.name], metric)),
-                    ),
-                  ),
-                ),
-              ),
-            ),
-          ),
-        );
+        const heads = metrics.map((metric, i) => h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)));
+        const cell = (found) => (metric, i) => (i ? h("td", { class: "num", title: R.interval(found[metric.name] || [], metric.unit) }, num(found[metric.name]?.[0], metric.unit)) : R.meter(found[metric.name], metric));
+        const rows = labels.map(([label, found]) => [bdi(label.replaceAll("_", " ")), ...metrics.map(cell(found))]);
+        return h("div", { class: "breakdown" }, h("h3", { text: facet.title }), scroll(`${facet.title}${whose}`, table({}, [facet.name.replace(/^./, (first) => first.toUpperCase()), ...heads], rows)));
       });
   }
 
@@ -414,7 +367,7 @@
         info.textContent = `${whole}${found.length > shown || !text ? `, the first ${R.count(Math.min(found.length, shown))} shown` : ""}.`;
         more.hidden = found.length <= shown && parts >= run.samples;
       } catch (error) {
-        list.replaceChildren(h("p", { class: "note", text: error.message }));
+        list.replaceChildren(R.note(error.message));
       }
     }
     find.addEventListener("input", () => show());

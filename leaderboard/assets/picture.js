@@ -56,7 +56,7 @@
     });
     const source = [/^https?:/.test(location.protocol) && location.href.split("#")[0], "Reelbench", `${R.count(data.rows.filter((row) => row.source === "run").length)} runs recomputed`, data.newest && `newest of ${data.newest.slice(0, 10)}`].filter(Boolean);
     const bounded = shown.some((row) => lanes.some((lane) => lane.drawn(row, ticked)?.bound));
-    const how = `Whiskers: 95 % intervals over videos${base ? ", all pairs of the table counted at once (Holm); hollow: can’t be told apart" : "; small numbers: 95 % rank range"}.${bounded ? " † lower bound: some questions have no score." : ""}`;
+    const how = `Whiskers: ${base ? "adjusted 95 % intervals over videos (Holm, all pairs); hollow: can’t be told apart" : "each score’s own 95 % interval over videos; small numbers: range of ranks, adjusted 95 % (Holm, all pairs)"}.${bounded ? " † lower bound: some questions have no score." : ""}`;
     parts.push(put(24, height - 28, how, "11px", { fill: INK.soft }), put(24, height - 12, source.join(" · "), "11px", { fill: INK.soft }));
     const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }, parts);
     return new XMLSerializer().serializeToString(root);

@@ -35,7 +35,7 @@
   /** Open the list of questions behind `row` minus `base`. */
   R.questions = async (row, base, metric) => {
     const b = R.benchmarkOf(row),
-      content = h("div", {}, h("p", { class: "note", text: "Loading the answers of both…" }));
+      content = h("div", {}, R.note("Loading the answers of both…"));
     const close = h("button", { type: "button", class: "tool", onclick: () => box.close() }, "Close");
     const [a, c] = [R.brief(row.model), R.brief(base.model)];
     const box = h(
@@ -65,7 +65,7 @@
         h("div", { class: "two" }, list(how(c, a), lost, graded, metric), list(how(a, c), won, graded, metric)),
       );
     } catch (error) {
-      content.replaceChildren(h("p", { class: "note", text: error.message }));
+      content.replaceChildren(R.note(error.message));
     }
   };
 })();

@@ -51,11 +51,7 @@
       info = h("span"),
       all = h("button", { type: "button", class: "tool", onclick: () => all.reveal() }),
       pages = h("nav", { class: "pager", "aria-label": "Pages of the table" });
-    const scroll = h(
-      "section",
-      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
-    );
+    const scroll = globalThis.Elements.scroll(label, h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body));
     holder.classList.toggle("fits", !R.narrow.matches); // as it mostly does: `edge` looks
     const parts = [note, scroll, key, h("div", { class: "table-foot" }, info, pages)].filter(Boolean);
     holder.replaceChildren(...parts);
@@ -65,8 +61,9 @@
       holder.classList.toggle("cut", cut);
       holder.classList.toggle("fits", scroll.scrollWidth <= scroll.clientWidth + 1);
       // On what sticks alone: a property of the holder would have every cell's style made anew.
-      head.style.setProperty("--under", `${document.querySelector(".top").offsetHeight}px`);
-      pinned.style.setProperty("--under", `${document.querySelector(".top").offsetHeight + (head.lastElementChild?.offsetHeight || 0)}px`);
+      const under = document.querySelector(".top").offsetHeight;
+      head.style.setProperty("--under", `${under}px`);
+      pinned.style.setProperty("--under", `${under + (head.lastElementChild?.offsetHeight || 0)}px`);
     };
     scroll.addEventListener("scroll", edge, { passive: true });
     new ResizeObserver(() => {
@@ -349,28 +346,13 @@
     }
   }
   function saveMenu(table, name, whole) {
+    const view = (kind) => h("button", { type: "button", class: "item", id: `save-${kind}`, onclick: () => save(table, name, kind) }, `This view as ${kind.toUpperCase()}`);
+    const file = (name, text) => h("a", { class: "item", href: `downloads/${name}`, download: name }, text);
     return menu("Download", () => [
-      h(
-        "button",
-        { type: "button", class: "item", id: "save-csv", onclick: () => save(table, name, "csv") },
-        "This view as CSV",
-      ),
-      h(
-        "button",
-        { type: "button", class: "item", id: "save-json", onclick: () => save(table, name, "json") },
-        "This view as JSON",
-      ),
-      whole &&
-        h(
-          "a",
-          { class: "item", href: `downloads/${name}.csv`, download: `${name}.csv` },
-          "All rows of this benchmark as CSV",
-        ),
-      h(
-        "a",
-        { class: "item", href: "downloads/leaderboard.json", download: "leaderboard.json" },
-        "The whole leaderboard as JSON",
-      ),
+      view("csv"),
+      view("json"),
+      whole && file(`${name}.csv`, "All rows of this benchmark as CSV"),
+      file("leaderboard.json", "The whole leaderboard as JSON"),
     ]);
   }
   function copyButton() {
@@ -413,7 +395,7 @@
   }
   /** On a phone one lane at a time: which. */
   function lanePicker(table) {
-    const lanes = table.columns.filter((column) => column.lane);
+    const lanes = [...table.columns.filter((column) => column.picks), ...table.columns.filter((column) => column.lane)];
     if (lanes.length < 2 || !R.narrow.matches) return null;
     const box = h(
       "select",

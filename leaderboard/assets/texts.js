@@ -3,10 +3,11 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h } = R;
+  const { table, scroll } = globalThis.Elements;
 
   function submitPage(main) {
     const code = (text) => h("pre", { tabindex: 0 }, text);
-    const note = (text) => h("p", { class: "note", text });
+    const { note } = R;
     const dataset = data.dataset || "ORG/RESULTS";
     const judges = data.benchmarks
       .filter((b) => b.judge)
@@ -97,7 +98,7 @@
         "div",
         { class: "prose" },
         h("p", {
-          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are 95 % intervals over videos; published numbers have none.",
+          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are each score’s own 95 % interval over videos; published numbers have none. Adjusted ones (Holm) count all pairs of a table at once.",
         }),
         h("p", {
           text: "“recomputed” marks a run whose every number was computed again from its samples; “ids checked” says that its questions, references and labels were held to the benchmark’s own data as well.",
@@ -108,42 +109,8 @@
     );
   }
   function metricTable(b) {
-    return h(
-      "div",
-      {},
-      h("h3", { text: b.title }),
-      h(
-        "section",
-        { class: "scroll", tabindex: 0, "aria-label": `Metrics of ${b.title}, scrolls sideways` },
-        h(
-          "table",
-          {},
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              ["Metric", "Scale", "What it measures", "Source"].map((title) => h("th", { scope: "col" }, title)),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            b.metrics.map((metric) =>
-              h(
-                "tr",
-                {},
-                h("th", { scope: "row" }, metric.title),
-                h("td", { class: "nowrap", text: data.units[metric.unit].range }),
-                h("td", { text: metric.about || "–" }),
-                h("td", { class: "sub", text: metric.cite || "–" }),
-              ),
-            ),
-          ),
-        ),
-      ),
-    );
+    const rows = b.metrics.map((metric) => [metric.title, h("td", { class: "nowrap", text: data.units[metric.unit].range }), metric.about || "–", h("td", { class: "sub", text: metric.cite || "–" })]);
+    return h("div", {}, h("h3", { text: b.title }), scroll(`Metrics of ${b.title}`, table({}, ["Metric", "Scale", "What it measures", "Source"], rows)));
   }
 
   R.addPage("submit", submitPage);

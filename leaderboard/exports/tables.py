@@ -213,7 +213,7 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
     for entry, notes in noted:
         for note in notes:
             signs.setdefault(note, chr(ord("a") + len(signs)) if len(signs) < len(ascii_lowercase) else str(len(signs)))
-        mark = f"$^{{{','.join(signs[note] for note in notes)}}}$" if notes else ""
+        mark = f"$^{{{','.join(sorted(signs[note] for note in notes))}}}$" if notes else ""
         cells = []
         for metric in metrics:
             found = entry.metrics.get(metric.name)
@@ -228,7 +228,8 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
     units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
     intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
     caption = f"{_title(board, group)}: {units}."
-    caption += " In brackets 95 % intervals over videos; Ranks: 95 % ranges." if intervals else ""
+    if intervals:
+        caption += " In brackets each score's own 95 % interval over videos; Ranks: ranges, adjusted 95 % (Holm)."
     caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
     notes = "; ".join(
         [

@@ -3,6 +3,7 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, svg, bdi, badge } = R;
+  const { table, scroll } = globalThis.Elements;
   const { runs, strips, unseen } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
@@ -14,7 +15,7 @@
 
   // --- what was asked ---
   function question(item) {
-    if (!item.question) return h("p", { class: "note", text: "The question is not on this machine." });
+    if (!item.question) return R.note("The question is not on this machine.");
     return h("p", { class: "question", dir: "auto" }, item.question);
   }
   function options(item) {
@@ -199,9 +200,8 @@
     return h(
       "div",
       {},
-      h(
-        "section",
-        { class: "scroll", tabindex: 0, "aria-label": `${whose}, scrolls sideways` },
+      scroll(
+        whose,
         h(
           "ol",
           { class: "strip" },
@@ -244,40 +244,11 @@
       ...new Set(entries.flatMap(([, one]) => (scalar(one) || Array.isArray(one) ? [] : Object.keys(one)))),
     ];
     const cell = (one) => (one === undefined ? "" : scalar(one) ? bdi(number(one)) : bdi(JSON.stringify(one)));
-    return h(
-      "section",
-      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-      h(
-        "table",
-        { class: "values" },
-        columns.length
-          ? h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                h("td", {}),
-                columns.map((name) => h("th", { scope: "col" }, name)),
-              ),
-            )
-          : null,
-        h(
-          "tbody",
-          {},
-          entries.map(([name, one]) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, name),
-              columns.length && !scalar(one) && !Array.isArray(one)
-                ? columns.map((column) => h("td", {}, cell(one[column])))
-                : h("td", { colspan: columns.length || null }, cell(one)),
-            ),
-          ),
-        ),
-      ),
-    );
+    const rows = entries.map(([name, one]) => [
+      name,
+      ...(columns.length && !scalar(one) && !Array.isArray(one) ? columns.map((column) => cell(one[column])) : [h("td", { colspan: columns.length || null }, cell(one))]),
+    ]);
+    return scroll(label, table({ class: "values" }, columns.length ? [h("td", {}), ...columns] : null, rows));
   }
   function read(run) {
     const { output, ...rest } = run.parsed || {};
@@ -353,7 +324,7 @@
       );
     if (run.cut)
       return [
-        h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
+        R.note("The reasoning was never closed, so there is no answer."),
         h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
       ];
     return [compared(run.said, other), all];
@@ -395,7 +366,7 @@
         "section",
         { class: "answer" },
         h("h3", {}, head),
-        h("p", { class: "note", text: "This run does not have the question." }),
+        R.note("This run does not have the question."),
       );
     const others = Object.entries(run).filter(([name]) => !SHOWN.has(name));
     return h(

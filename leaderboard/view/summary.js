@@ -9,8 +9,7 @@
   const several = runs.length > 1;
   const Plots = globalThis.Plots;
 
-  const scroll = (label, ...children) =>
-    h("section", { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` }, ...children);
+  const { table, scroll } = globalThis.Elements;
   const fold = (title, ...children) =>
     h("details", { class: "fold" }, h("summary", { text: title }), h("div", { class: "more" }, ...children));
   const { signed } = R;
@@ -29,8 +28,10 @@
   }
 
   /** Who is who: letter, model, what tells it from the others, and what it came to. */
-  R.legend = () =>
-    runs.map((run) => {
+  R.legend = () => {
+    const judges = runs.map(({ result: { judge } }) => (judge ? `judge: ${Object.keys(judge.returned).map((name) => R.judgeName(name, benchmark.id)).join(", ") || judge.requested}` : "scored by rule"));
+    const one = new Set(judges).size === 1;
+    const lines = runs.map((run, i) => {
       const numbers = run.metrics[primary.name];
       const range = numbers && R.interval(numbers, primary.unit);
       return h(
@@ -41,9 +42,12 @@
         !several && numbers && h("span", {}, R.short(primary.title)),
         h("b", {}, numbers ? num(numbers[0], primary.unit) : "not scored"),
         range && h("span", { class: "sub" }, R.ends(...numbers.slice(1), primary.unit)),
+        numbers && !one && h("span", {}, bdi(judges[i])),
         run.heading && h("span", { class: "sub" }, bdi(run.heading)),
       );
     });
+    return [...lines, one && h("li", {}, bdi(judges[0]))].filter(Boolean);
+  };
 
   // --- differences ---
   const MOST = 9; // lines on the first screen
@@ -51,7 +55,7 @@
   R.apart = () => {
     const each = Math.max(0, Math.floor(MOST / differences.length) - 1);
     const lines = differences.flatMap(({ metrics, labels = [] }, i) => [
-      { ...metrics[primary.name], name: `${runs[0].letter} − ${runs[i + 1].letter}, all` },
+      { ...metrics[primary.name], name: `${runs[0].letter} − ${runs[i + 1].letter}, all`, pair: [runs[0].letter, runs[i + 1].letter] },
       ...labels.toSorted((p, q) => q.n - p.n).slice(0, each).map((one) => ({ ...one, name: one.label.replaceAll("_", " ") })),
     ]).filter((one) => one.ci95);
     if (!lines.length) return [];
@@ -62,10 +66,10 @@
       const value = signed(one.difference, primary.unit);
       const hollow = one.ci95[0] <= 0 && one.ci95[1] >= 0;
       const tip = `${one.name}: ${value}, 95 % interval ${one.ci95.map((end) => signed(end, primary.unit)).join(" to ")}, ${one.n} questions on ${one.videos} videos`;
-      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : "told apart"}`);
+      const name = one.label ? R.link(bdi(one.name), `#${new URLSearchParams({ [one.facet]: one.label })}`, { title: "Show these questions" }) : h("b", {}, `${one.name}: ${hollow ? "not told apart" : `${one.pair[one.difference > 0 ? 0 : 1]} is better`}`);
       return h("li", { class: one.label ? null : "all" }, name, Plots.track({ value: one.difference, ends: one.ci95, steps, rules, hollow, tip }), h("b", {}, value));
     };
-    const said = `${R.short(primary.title)}, paired differences with 95 % intervals (of these runs alone; hollow: holds 0, so not told apart), from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}; the line is 0`;
+    const said = `${R.short(primary.title)}, paired differences with their own 95 % intervals (not adjusted for each other; hollow: holds 0, so not told apart), from ${num(steps[0], primary.unit)} to ${num(steps.at(-1), primary.unit)}; the line is 0`;
     const list = h("ul", { class: "apart", "data-marks": true, "aria-label": said }, lines.map(line));
     list.querySelector("[data-tip]").setAttribute("tabindex", 0);
     return [list, h("p", { class: "note" }, `${said}.`)];
@@ -84,19 +88,20 @@
       const value = signed(pair.difference, primary.unit);
       const range = pair.ci95 ? `${pair.ci95.map((end) => signed(end, primary.unit)).join(" to ")}` : "no interval";
       const rules = [{ at: 0, kind: "zero" }];
+      const hollow = pair.ci95?.[0] <= 0 && pair.ci95[1] >= 0;
       const tip = `${pair.name}: ${value}, ${pair.ci95 ? `95 % interval ${range}` : range}`;
       return h(
         "li",
         {},
         h("b", {}, pair.name),
-        Plots.track({ value: pair.difference, ends: pair.ci95, steps, rules, tip }),
+        Plots.track({ value: pair.difference, ends: pair.ci95, steps, rules, hollow, tip }),
         h("span", {}, h("b", {}, value), ` (${range})`, h("span", { class: "sub" }, ` ${about(pair)}`)),
       );
     };
     const list = h("ul", { class: "differences", "data-marks": true }, pairs.map(line));
     list.querySelector("[data-tip]").setAttribute("tabindex", 0);
     list.append(h("li", { "aria-hidden": "true" }, h("span", {}), Plots.axis(steps), h("span", {})));
-    const title = `Paired differences in ${R.short(primary.title)}, 95 % intervals (${data.units[primary.unit].label})`;
+    const title = `Paired differences in ${R.short(primary.title)} with their own 95 % intervals (${data.units[primary.unit].label})`;
     return h("div", { class: "card chart" }, h("h3", { text: title }), list);
   }
   function about({ p, n, videos }) {
@@ -107,13 +112,11 @@
   // --- metrics ---
   function metricRow(metric) {
     const n = (run) => run.n[metric.name] != null && `${R.count(run.n[metric.name])} questions`;
-    const cells = runs.map((run) =>
-      h("td", {}, R.meter(run.metrics[metric.name], metric), h("div", { class: "sub" }, n(run))),
-    );
-    const apart = differences.map((pair) =>
-      h("td", { class: "num nowrap" }, difference(pair.metrics[metric.name], metric)),
-    );
-    return h("tr", {}, h("th", { scope: "row", title: R.metricTip(metric) }, metric.title), cells, apart);
+    return [
+      h("th", { scope: "row", title: R.metricTip(metric) }, metric.title),
+      ...runs.map((run) => [R.meter(run.metrics[metric.name], metric), h("div", { class: "sub" }, n(run))]),
+      ...differences.map((pair) => h("td", { class: "num nowrap" }, difference(pair.metrics[metric.name], metric))),
+    ];
   }
   function difference(found, metric) {
     if (!found)
@@ -129,24 +132,10 @@
   function metrics() {
     const there = benchmark.metrics.filter((metric) => runs.some((run) => run.metrics[metric.name]));
     if (!there.length)
-      return h("p", { class: "note", text: "No score: the answers are hidden, or nobody judged them yet." });
-    const heads = runs.map((run) => h("th", { scope: "col" }, nameOf(run)));
-    const pairs = runs
-      .slice(1)
-      .map((run) => h("th", { scope: "col", class: "num" }, `${runs[0].letter} − ${run.letter}`));
-    return h(
-      "div",
-      { class: "card table-card" },
-      scroll(
-        "Metrics",
-        h(
-          "table",
-          { "aria-label": "Metrics" },
-          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), heads, pairs)),
-          h("tbody", {}, there.map(metricRow)),
-        ),
-      ),
-    );
+      return R.note("No score: the answers are hidden, or nobody judged them yet.");
+    const right = (text) => h("th", { scope: "col", class: "num" }, text);
+    const heads = ["Metric", ...runs.map(nameOf), ...runs.slice(1).map((run) => right(`${runs[0].letter} − ${run.letter}`))];
+    return h("div", { class: "card table-card" }, scroll("Metrics", table({ "aria-label": "Metrics" }, heads, there.map(metricRow))));
   }
 
   // --- what else there is to know ---
@@ -156,42 +145,16 @@
       runs.some((run) => run.result.counts[name]),
     );
     if (!reasons.length && !flags.length) return null;
-    const row = (title, get) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, bdi(title)),
-        runs.map((run) => h("td", { class: "num" }, get(run) || 0)),
-      );
-    return h(
-      "div",
-      { class: "breakdown" },
-      h("h3", { text: "Not scored, or unreadable and so wrong" }),
-      scroll(
-        "Unscored",
-        h(
-          "table",
-          { "aria-label": "Unscored" },
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              h("th", { scope: "col" }, "Why"),
-              runs.map((run) => h("th", { scope: "col", class: "num" }, several ? run.letter : "questions")),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            reasons.map((name) => row(`not scored: ${R.stateName(name)}`, (run) => run.result.counts.unscored[name])),
-            flags.map((name) => row(R.stateName(name), (run) => run.result.counts[name])),
-          ),
-        ),
-      ),
-    );
+    const number = (tag, of) => h(tag, { class: "num", scope: tag === "th" ? "col" : null }, of);
+    const row = (title, get) => [bdi(title), ...runs.map((run) => number("td", get(run) || 0))];
+    const rows = [
+      ...reasons.map((name) => row(`not scored: ${R.stateName(name)}`, (run) => run.result.counts.unscored[name])),
+      ...flags.map((name) => row(R.stateName(name), (run) => run.result.counts[name])),
+    ];
+    const heads = ["Why", ...runs.map((run) => number("th", several ? run.letter : "questions"))];
+    return block("Not scored, or unreadable and so wrong", "Unscored", heads, rows);
   }
+  const block = (title, label, heads, rows) => h("div", { class: "breakdown" }, h("h3", { text: title }), scroll(label, table({ "aria-label": label }, heads, rows)));
   /** A setting's value as one reads it: numbers with their commas, sizes in billions, hashes cut. */
   function shown(name, value) {
     if (value == null) return R.none("absent");
@@ -204,41 +167,12 @@
   function differ() {
     const names = Object.keys(apart);
     if (!several) return null;
-    if (!names.length) return h("p", { class: "note", text: "The runs were made with the same settings." });
-    return h(
-      "div",
-      { class: "breakdown" },
-      h("h3", { text: "Differences between runs" }),
-      scroll(
-        "Settings that differ",
-        h(
-          "table",
-          { "aria-label": "Settings that differ" },
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              h("th", { scope: "col" }, "Setting"),
-              runs.map((run) => h("th", { scope: "col" }, run.letter)),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            names.map((name) =>
-              h(
-                "tr",
-                {},
-                h("th", { scope: "row" }, R.titled(name.split(".").at(-1)), h("div", { class: "sub" }, name)),
-                apart[name].map((value) => h("td", { class: "wide" }, shown(name, value))),
-              ),
-            ),
-          ),
-        ),
-      ),
-    );
+    if (!names.length) return R.note("The runs were made with the same settings.");
+    const rows = names.map((name) => [
+      [R.titled(name.split(".").at(-1)), h("div", { class: "sub" }, name)],
+      ...apart[name].map((value) => h("td", { class: "wide" }, shown(name, value))),
+    ]);
+    return block("Differences between runs", "Settings that differ", ["Setting", ...runs.map((run) => run.letter)], rows);
   }
   const perRun = (make) =>
     runs.map((run) => h("div", {}, several && h("div", { class: "whose" }, nameOf(run)), ...[make(run)].flat()));

@@ -46,7 +46,7 @@
   let shown = null;
   function card(item) {
     shown = item;
-    $("sample").replaceChildren(item ? R.sampleCard(item) : h("p", { class: "note", text: "No question to show." }));
+    $("sample").replaceChildren(item ? R.sampleCard(item) : R.note("No question to show."));
   }
   function show(item) {
     card(item);

@@ -88,7 +88,7 @@ class OutputLimit:
         if self.preset is None:
             return model, None
         typed = {name: model.extra.get(name) for name in SAMPLING}
-        preset = self.preset.given_up(
+        preset = self.preset.overridden_by(
             **{name: value for name, value in typed.items() if name != "temperature"},
             temperature=candidates.temperature if candidates else typed["temperature"],
             frames=frames,

@@ -103,7 +103,7 @@ def run(
     most, thinking = output_limit.max_tokens, output_limit.thinking
     context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
     if output_limit.preset is not None and context.args:
-        preset = output_limit.preset.given_up(frames=frames or several.frames_sweep)
+        preset = output_limit.preset.overridden_by(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)

@@ -6,7 +6,7 @@ are renamed into place whole, so they can never be half.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -122,23 +122,16 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     name or split is unknown, or `data` isn't as expected; DataUnavailableError where the files are not here, and may
     not or could not be fetched.
     """
-    return located(*named(name, split), data, sources.resolve if fetch else sources.present)
+    return located(*named(name, split), data, fetch=fetch)
 
 
 def located(
-    spec: BenchmarkSpec,
-    split: str,
-    task: TaskSpec | None,
-    data: Path | str | None,
-    resolve: Callable[[BenchmarkSpec, str, Path | None], sources.Resolved | None],
+    spec: BenchmarkSpec, split: str, task: TaskSpec | None, data: Path | str | None, *, fetch: bool
 ) -> SplitData:
-    """Find the files of a split whose benchmark is known, as `locate` does; `resolve` fetches them, or doesn't."""
-    upstream = upstream_split(spec, split)
-    if upstream not in spec.splits:
-        raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
-    mini = is_mini(split)
+    """Find the files of a split whose benchmark is known, as `locate` does."""
+    upstream, mini = upstream_split(spec, split), is_mini(split)
     own = spec.folder / MINI if mini else Path(data) if data is not None else None
-    resolved = resolve(spec, upstream, own)
+    resolved = (sources.resolve if fetch else sources.present)(spec, upstream, own)
     if resolved is None:
         raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
     if mini and spec.file:

@@ -19,7 +19,7 @@ from reelbench.registry import bounds, rows, tables
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Join, RowMapping, SpanUnit
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Group, Join, RowMapping, SpanUnit
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -57,59 +57,55 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")
-    entries = enumerate(table(paths, mapping.each, mapping.line, mapping.join), start=1)
-    questions = [_Question(spec, mapping, split, entry, number) for number, entry in entries]
-    of_groups: dict[str, int] = {}
-    for question in questions:
+    questions: list[tuple[str, _Question | InputError]] = []
+    groups: dict[str, int] = {}
+    for number, (where, cells) in enumerate(table(paths, mapping.each, mapping.line, mapping.join), start=1):
         try:
-            question.find_group(of_groups)
+            if isinstance(cells, InputError):
+                raise cells
+            question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split, groups=groups)
+            questions.append((where, question))
         except InputError as error:
-            question.fault = error
+            questions.append((where, error))
+    choices = [question for _, question in questions if isinstance(question, _Question) and question.asks_choice]
     form = mapping.answer_is
-    if form is None and any(question.asks_choice for question in questions):
+    if form is None and choices:
         # The form in which all answers can be read; where some can't be read in any way, the one for most.
         asked: list[tuple[Options, str]] = []
-        for question in questions:
+        for question in choices:
             with suppress(InputError):  # said when it is the row's turn
-                options, answers = question.choice if question.asks_choice else (None, ())
-                asked += [(options, answer) for answer in answers if options is not None]
+                options, answers = question.choice
+                asked += [(options, answer) for answer in answers]
         forms = answer_forms(asked)
         if len(forms) > 1:
-            raise InputError(
-                f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which "
-                "with answer_is"
-            )
+            differ = f"the answers can be read as {' or as '.join(forms)}, which differ; say which with answer_is"
+            raise InputError(f"{questions[0][0]}: {differ}")
         form = (forms or answer_forms(asked, share=0) or ["letter"])[0]
     places: dict[str, str] = {}
-    for question in questions:
+    for where, question in questions:
         try:
-            row = question.row(form)
+            if isinstance(question, InputError):
+                raise question
+            yield Found(where, question.row(form, places), question.moved)
         except InputError as error:
-            yield Found(question.where, error)
-            continue
-        first = places.setdefault(row["id"], question.where)
-        twice = InputError(f"{question.where}: the id {row['id']!r} occurs twice, first at {first}")
-        yield Found(question.where, row if first == question.where else twice, question.moved)
+            yield Found(where, error)
 
 
 class _Question:
     """One row as the mapping reads it."""
 
-    def __init__(self, spec: BenchmarkSpec, mapping: RowMapping, split: str, entry: "Entry", number: int) -> None:
-        self.where, cells = entry
-        self.fault, self.moved = cells if isinstance(cells, InputError) else None, False
-        self._spec, self._mapping, self._group = spec, mapping, list[str]()
-        self._cells = {ROW: number, **({} if isinstance(cells, InputError) else cells)}
+    def __init__(
+        self, spec: BenchmarkSpec, mapping: RowMapping, where: str, cells: Cells, *, split: str, groups: dict[str, int]
+    ) -> None:
+        """`groups` counts the rows of each group so far; InputError where its kind or its group can't be read."""
+        self.where, self.moved = where, False
+        self._spec, self._mapping, self._cells = spec, mapping, cells
         self._told = bool(ANSWERS & mapping.columns.keys())
         self._kind = spec.row_kind
-        if spec.row_kind == "mixed" and self.fault is None:
-            column = mapping.kind_column
-            said = (as_text(self._cells.get(column), column) or "").strip() if column else split
-            self._kind = mapping.kinds.get(said, "")
-            if not self._kind:
-                expected = ", ".join(mapping.kinds)
-                self.fault = InputError(f"{self.where}: {column} is {said!r}, expected {expected} (kind)")
+        if spec.row_kind == "mixed":
+            self._kind = self._said(mapping.kinds, mapping.kind_column, "kind", split)
         self.asks_choice = self._kind in {"choice", "grounded_choice"}
+        self._group = self._group_of(mapping.group, groups) if mapping.group else []
 
     @cached_property
     def choice(self) -> "tuple[Options, list[str]]":
@@ -137,26 +133,25 @@ class _Question:
             raise InputError(f"{what} is empty")
         return texts
 
-    def find_group(self, places: dict[str, int]) -> None:
-        """Find its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
-        group = self._mapping.group
-        if group is None or self.fault is not None:
-            return
+    def _said(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
+        """Return what a column's value stands for, or `otherwise` where there is no column."""
+        said = (as_text(cell(self._cells, column, self.where), column) or "").strip() if column else otherwise
+        if said not in known:
+            raise InputError(f"{self.where}: {column} is {said!r}, expected {', '.join(known)} ({key})")
+        return known[said]
+
+    def _group_of(self, group: Group, places: dict[str, int]) -> list[str]:
+        """Return its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
         name = "|".join(as_text(cell(self._cells, part, self.where), part) or "" for part in group.by)
-        said = as_text(cell(self._cells, group.column, self.where), group.column) or "" if group.column else ""
         stated = _literal(cell(self._cells, group.levels, self.where)) if group.levels else None
-        if said not in group.rules:
-            expected = ", ".join(group.rules)
-            raise InputError(f"{self.where}: {group.column} is {said!r}, expected {expected} (group.rule)")
+        rule = self._said(group.rules, group.column, "group.rule")
         at = places[name] = places.get(name, 0) + 1
         levels = stated if is_array(stated) else ()
         depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
-        self._group = [name, group.rules[said], str(depths[at - 1] if at <= len(depths) else at)]
+        return [name, rule, str(depths[at - 1] if at <= len(depths) else at)]
 
-    def row(self, form: AnswerForm | None) -> rows.Row:
-        """Return the row; `form` is how the right option is named."""
-        if self.fault is not None:
-            raise self.fault
+    def row(self, form: AnswerForm | None, places: dict[str, str]) -> rows.Row:
+        """Return the row; `form` is how the right option is named, `places` where each id stands so far."""
         row: rows.Row = {"id": self._text("id")}
         if "videos" in self._mapping.columns:
             row["videos"] = self._some("videos", _literal(self._value("videos")))
@@ -177,8 +172,12 @@ class _Question:
                 if separator is not None and isinstance(value, str):
                     value = [part.strip() for part in value.split(separator)]
                 row[facet.name] = _texts(value, f"{self.where}: {facet.name}")
-        extras = (column for column in self._spec.columns if column.name not in row)
-        return row | {column.name: self._extra_value(column.name, column.dtype) for column in extras}
+        for column in self._spec.columns:
+            if column.name not in row:
+                row[column.name] = self._extra_value(column.name, column.dtype)
+        if (first := places.setdefault(row["id"], self.where)) != self.where:
+            raise InputError(f"{self.where}: the id {row['id']!r} occurs twice, first at {first}")
+        return row
 
     def _answered(self, form: AnswerForm | None) -> rows.Row:
         """Return the columns of its options and right answers, as its kind has them."""
@@ -202,11 +201,10 @@ class _Question:
         same = [text for text in options.texts if _plain(text) == _plain(answer)]
         listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
         what = f"is not one of its options ({listed}), read as {form}"
+        letters = {*re.findall(r"\w", answer.upper())} if _SEVERAL.fullmatch(answer) else set[str]()
         if len(same) > 1:
             what = f"is {len(same)} of its options, which are alike"
-        elif (
-            form == "letter" and _SEVERAL.fullmatch(answer) and {*re.findall(r"\w", answer.upper())} <= {*options.keys}
-        ):
+        elif form == "letter" and letters and letters <= {*options.keys}:
             what = "names several options: `answers: any`, or `all`, says that several may be right"
         raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
@@ -239,25 +237,22 @@ class _Question:
         return text.strip() if name in {"id", "video"} else text
 
     def _span(self) -> list[float]:
-        columns, unit, factor = self._mapping.columns, self._mapping.span_unit, 1.0
-        if "span" in columns:
+        unit = self._mapping.span_unit
+        factor = 0.001 if unit == "milliseconds" else 1.0
+        if "span" in self._mapping.columns:
             value, where = self._value("span"), f"{self.where}: {self._named('span')}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
-        if unit == "clock" and not _is_clock(value):
-            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
         if unit == "frames":
             fps = self._mapping.fps  # a number, or a column's name
             stated = fps if is_number_text(fps) else cell(self._cells, fps, self.where)
             if (rate := seconds(stated, f"{self.where}: fps")) <= 0:
                 raise InputError(f"{self.where}: fps is {rate:g}, expected frames a second")
             factor = 1 / rate
-        elif unit == "milliseconds":
-            factor = 0.001
         elif unit in {"ratio", "percent"}:
             length = seconds(self._value("duration"), f"{self.where}: duration")
             factor = length / (100 if unit == "percent" else 1)
-        ends = read_windows(value, where, "seconds" if unit == "clock" else unit)
+        ends = read_windows(value, where, unit)
         self.moved = min(ends) < 0
         return [max(0.0, end) * factor for end in ends]
 
@@ -281,19 +276,15 @@ Entry = tuple[str, Cells | InputError]
 
 def table(paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None) -> list[Entry]:
     """Read the rows of files as `each`, `line` and `join` say, of which the last file is the joined one."""
-    joined = paths[-1:] if join and len(paths) > 1 else ()
-    found = (entry for path in paths[: len(paths) - len(joined)] for entry in _table(path, each, line))
-    entries = list(_counted(found) if each else found)
-    return list(_counted(_joined(entries, joined[0], join))) if join and joined else entries
-
-
-def _counted(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield rows while they have no more cells than are taken, with those beside several of them counted each time."""
-    cells = 0
-    for where, found in entries:
-        cells += 0 if isinstance(found, InputError) else len(found)
-        bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
-        yield where, found
+    join = join if len(paths) > 1 else None
+    found = (entry for path in (paths[:-1] if join else paths) for entry in _table(path, each, line))
+    entries, cells = list[Entry](), 0
+    for where, row in _joined(found, paths[-1], join) if join else found:
+        if (each or join) and not isinstance(row, InputError):  # what stands beside several rows is held in each
+            cells += len(row)
+            bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
+        entries.append((where, row))
+    return entries
 
 
 def _table(path: Path, each: Sequence[str] = (), line: str = "") -> Iterator[Entry]:
@@ -303,10 +294,10 @@ def _table(path: Path, each: Sequence[str] = (), line: str = "") -> Iterator[Ent
         ends = (f"(?>(.*?){re.escape(after)})" if after else "(.*)" for after in parts[1::2])
         pattern = re.compile(re.escape(first) + "".join(ends))
         for at, text in enumerate(read_text(path).splitlines(), start=1):
+            where = f"{path}, line {at}"
             if match := pattern.match(text):
-                yield f"{path}, line {at}", dict(zip(parts[::2], map(str.strip, match.groups()), strict=True))
+                yield where, dict(zip(parts[::2], map(str.strip, match.groups()), strict=True))
             elif text.strip():
-                where = f"{path}, line {at}"
                 yield where, InputError(f"{where}: is {text[:80]!r}, expected {line} (line)")
     elif not each:
         yield from tables.read(path)
@@ -341,10 +332,10 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         except ValueError:
             yield where, InputError(f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})")
             return
-        yield from _within(under, rest, {**beside, **others}, f"{where}, {step}") if under or len(names) == 1 else ()
-        return
-    if is_array(value):
-        parts: list[tuple[str | int, Any]] = list(enumerate(value, start=1))
+        parts: list[tuple[str | int, Any]] = [(step, under)] if under or len(names) == 1 else []
+        beside = {**beside, **others}
+    elif is_array(value):
+        parts = list(enumerate(value, start=1))
     elif is_object(value):
         nested = [entry for entry in value.items() if is_object(entry[1])]
         parts = [*(nested or [entry for entry in value.items() if is_array(entry[1])] or value.items())]
@@ -353,10 +344,10 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         yield where, InputError(f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})")
         return
     for name, part in parts:
-        yield from _within(part, rest, {**beside, place[1]: name}, f"{where}, {name}")
+        yield from _within(part, rest, {**beside, **({place[1]: name} if place else {})}, f"{where}, {name}")
 
 
-def _joined(entries: Sequence[Entry], path: Path, join: Join) -> Iterator[Entry]:
+def _joined(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
     """Add a second file's columns to the rows that it names too; a row that it lacks is a fault."""
 
     def key(cells: Cells, where: str) -> tuple[str | None, ...]:
@@ -441,13 +432,6 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
     raise InputError(f"{where} is {value!r}, expected a time in seconds")
 
 
-def _is_clock(value: Any) -> bool:  # noqa: ANN401 - whatever a cell holds
-    """Return whether every time in a cell is a clock."""
-    if is_array(parts := _values(value)):
-        return all(map(_is_clock, parts))
-    return isinstance(value, str) and (":" in value or not any(char.isdigit() for char in value))
-
-
 def is_number_text(text: str) -> bool:
     """Return whether a text is a number, and no column's name."""
     return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None
@@ -471,9 +455,12 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
         if len(pair) != _PAIR:
             raise wrong
         start, end = (seconds(number, where) for number in pair)
+        if unit == "clock" and not all(isinstance(number, str) and ":" in number for number in pair):
+            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
         fault = "begins before 0" if start < -_BEFORE_START else "ends before it starts" if start > end else ""
         if fault:
-            raise InputError(f"{where} is {value!r}, which {fault}; expected [start, end] in {unit}")
+            counted = "seconds" if unit == "clock" else unit
+            raise InputError(f"{where} is {value!r}, which {fault}; expected [start, end] in {counted}")
         ends += [start, end]
     return ends
 
@@ -503,28 +490,26 @@ def read_options(value: Any, where: str, absent: Sequence[str] = ()) -> Options:
     if isinstance(parts, str):
         parts = [line for line in parts.splitlines() if line.strip()]
     if is_object(parts):
-        keys = tuple(map(str, parts))
-        if all(len(key) == 1 and key.isalpha() for key in keys):
-            keys = tuple(sorted(keys, key=str.upper))
-        keyed = {str(key): text for key, text in parts.items()}  # a Python literal's keys may be numbers
-        entries = [keyed[key] for key in keys]
+        named = [(str(key), text) for key, text in parts.items()]  # a Python literal's keys may be numbers
+        if all(len(key) == 1 and key.isalpha() for key, _ in named):
+            named.sort(key=lambda option: option[0].upper())
     elif is_array(parts):
-        entries, keys = list(parts), tuple(LETTERS[: len(parts)])
+        named = [(LETTERS[at : at + 1], text) for at, text in enumerate(parts)]
     else:
         raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
-    texts = [None if (text := as_text(entry, where)) and text.strip() in absent else text for entry in entries]
+    texts = [None if (text := as_text(entry, where)) and text.strip() in absent else text for _, entry in named]
     while texts and not (texts[-1] or "").strip():  # a table has as many columns as its longest question needs
         texts.pop()
     if not all(text and text.strip() for text in texts):
         raise InputError(f"{where}: option {1 + [bool(text and text.strip()) for text in texts].index(False)} is empty")
     if not 2 <= len(texts) <= len(LETTERS):  # noqa: PLR2004
         raise InputError(f"{where} has {len(texts)} options, expected 2 to {len(LETTERS)}")
-    raw = tuple(text.strip() for text in texts if text)
+    raw, keys = tuple(text.strip() for text in texts if text), tuple(key for key, _ in named[: len(texts)])
     labels = [_LABEL.fullmatch(text) for text in raw]
     labelled = [(match[1] or match[2]).upper() for match in labels if match]
     if labelled == list(LETTERS[: len(raw)]):
-        return Options(tuple(match[3].strip() for match in labels if match), keys[: len(raw)], raw)
-    return Options(raw, keys[: len(raw)], raw)
+        return Options(tuple(match[3].strip() for match in labels if match), keys, raw)
+    return Options(raw, keys, raw)
 
 
 _OPTION_WORD = r"(?<![ \t])[ \t]*+(?:option|choice|sentence|caption|statement|description)[ \t]++"

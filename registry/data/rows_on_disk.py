@@ -116,11 +116,11 @@ class RowsOnDisk(os.PathLike[str]):
     def name(self) -> DataName:
         """Name the data, how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
-        from reelbench.registry.cues import Cues
         from reelbench.registry.data.loading import locate
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.registry.frames.sampling import FrameSampling
         from reelbench.registry.frames.store import ENCODER_VERSIONS
+        from reelbench.registry.question_cues import QuestionCues
         from reelbench.registry.question_ids import QuestionIds
         from reelbench.registry.translations import Translations
 
@@ -140,6 +140,8 @@ class RowsOnDisk(os.PathLike[str]):
         sampling = _named(lambda: settings.FRAMES.read(FrameSampling.parse))
         translations = _named(Translations.from_environment)
         decodes = isinstance(sampling, FrameSampling) and sampling.decodes
+        reasoned = task is not None and task.reasoned
+        cues = _named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
         answering = None
         if task is not None and task.options is not None:
             answering = _named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
@@ -149,7 +151,7 @@ class RowsOnDisk(os.PathLike[str]):
             self.media_missing,
             frames=sampling.in_full if isinstance(sampling, FrameSampling) else text(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
-            cues=_digits(_named(lambda: settings.CUES.read(Cues.read))) if task is not None and task.reasoned else None,
+            cues=_digits(cues),
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
             translations=_digits(translations),
             label=settings.LABEL.get() or None,

@@ -121,7 +121,7 @@ def _addresses(source: UrlFile, declared: SplitSpec) -> list[str]:
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
     """Return a split's declaration; InputError names the splits that there are."""
     if split not in spec.splits:
-        raise InputError(f"{spec.id} has no split {split!r}; its splits are {', '.join(spec.splits)}")
+        raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join(spec.splits)}, mini")
     return spec.splits[split]
 
 

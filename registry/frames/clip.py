@@ -51,7 +51,7 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
                     stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
                     stream.codec_context.colorspace = picture.colorspace
                     stream.codec_context.color_range = picture.color_range
-                    sound_until = opened.enter_context(beside(sound, container)) if sound else None
+                    sound_until = opened.enter_context(sound_writer(sound, container)) if sound else None
                 picture.pts, picture.time_base, picture.pict_type = count * lasts, Fraction(1, CLOCK), 0
                 count += 1
             for packet in stream.encode(picture) if stream else ():
@@ -134,7 +134,7 @@ def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | No
 
 
 @contextmanager
-def beside(path: Path, clip: OutputContainer) -> Generator[Callable[[float | None], None]]:
+def sound_writer(path: Path, clip: OutputContainer) -> Generator[Callable[[float | None], None]]:
     """Yield what writes the sound in an mp4 into a clip, packet by packet, up to a time (s), or all that is left."""
     with av.open(str(path)) as source:
         stream = source.streams.audio[0]

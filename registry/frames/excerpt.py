@@ -18,7 +18,7 @@ from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
 
 from reelbench.registry.errors import MediaError, first_line
-from reelbench.registry.frames.clip import CLOCK, beside
+from reelbench.registry.frames.clip import CLOCK, sound_writer
 from reelbench.registry.frames.decoder import Frame, VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
@@ -85,7 +85,7 @@ def _write(target: Path, frames: Iterator[Frame], start: float, end: float, soun
                 stream = container.add_stream("libx264", rate=FPS, options=dict(_PICTURE))
                 stream.width, stream.height, stream.pix_fmt = frame.picture.width, frame.picture.height, "yuv420p"
                 stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
-                sound_until = opened.enter_context(beside(sound, container)) if sound else None
+                sound_until = opened.enter_context(sound_writer(sound, container)) if sound else None
             picture = frame.picture
             at = max(0.0, frame.timestamp - start)  # of a window, what is on screen when it begins is a little older
             picture.pts, picture.time_base, picture.pict_type = round(at * CLOCK), Fraction(1, CLOCK), 0

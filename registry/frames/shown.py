@@ -90,12 +90,11 @@ class Shown:
         if not self.timed and not self.parts:
             return [*self.media]
         begins = {at: f"Video {number}:" for number, at in enumerate(accumulate(self.parts[:-1], initial=0), 1)}
-        word = seconds_word(language)
         pieces: list[str | Attachment] = []
         for at, picture in enumerate(self.media):
             pieces += [begins[at]] if self.parts and at in begins else []
             if self.timed and self.timestamps:
-                pieces.append(f"<{self.timestamps[at]:.1f} {word}>")  # as models that read times are taught it
+                pieces.append(time_label(self.timestamps[at], language))
             pieces.append(picture)
         return pieces
 
@@ -110,6 +109,11 @@ class Shown:
             with Image.open(path) as image:
                 visuals.append(image.convert("RGB"))
         return visuals
+
+
+def time_label(seconds: float, language: str) -> str:
+    """Return what says before a picture when it is on screen, as models that read times are taught it."""
+    return f"<{seconds:.1f} {seconds_word(language)}>"
 
 
 def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:

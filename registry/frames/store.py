@@ -110,14 +110,13 @@ class FrameStore:
         self,
         images: Sequence[Path | str],
         sampling: FrameSampling,
+        timestamps: Sequence[float],
         *,
-        timestamps: Sequence[float] | None = None,
-        fps: float | None = None,
         even: bool = False,
     ) -> StoredFrames:
-        """Return frames picked from a video that is there as pictures, in order of time.
+        """Return frames picked from a video that is there as pictures, shown at `timestamps` (seconds, rising).
 
-        Their times are `timestamps` (seconds, rising) or even steps of 1/`fps`; every picture counts as a keyframe.
+        Every picture counts as a keyframe, and one by itself lasts a second.
         With `as=images` and no `size` these are the files given, and nothing is written. InputError where times and
         pictures don't fit together; MediaError where a picture can't be read.
         """
@@ -127,16 +126,13 @@ class FrameStore:
         paths = tuple(Path(image) for image in images)
         if not paths:
             raise InputError("no pictures were given to take frames from")
-        if (timestamps is None) == (fps is None):
-            raise ValueError("give either the pictures' timestamps or their fps")
-        times = [number / fps for number in range(len(paths))] if fps else [float(at) for at in timestamps or ()]
-        steps = [after - before for before, after in itertools.pairwise(times)]
-        if len(times) != len(paths) or any(step <= 0 for step in steps):
-            what = f"{len(paths)} pictures need as many rising timestamps, not {len(times)}"
+        steps = [after - before for before, after in itertools.pairwise(timestamps)]
+        if len(timestamps) != len(paths) or any(step <= 0 for step in steps):
+            what = f"{len(paths)} pictures need as many rising timestamps, not {len(timestamps)}"
             raise InputError(f"{paths[0].parent}: {what}")
-        array = np.array(times) - times[0]
-        lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
-        timeline = Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
+        array = np.array(timestamps, float) - timestamps[0]
+        lasts = statistics.median(steps) if steps else 1.0
+        timeline = Timeline(array, np.ones(len(paths), bool), float(array[-1]) + lasts)
         if sampling.decodes and sampling.form == "images" and sampling.size is None:
             # The files that they are.
             picked: list[int] = sampling.pick(timeline).tolist()

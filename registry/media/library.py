@@ -279,7 +279,7 @@ class Library:
         shown = dict(zip(pictures.paths, pictures.timestamps, strict=True))
         while shown:
             try:
-                return self._store.get_images(tuple(shown), sampling, timestamps=tuple(shown.values()), even=even)
+                return self._store.get_images(tuple(shown), sampling, tuple(shown.values()), even=even)
             except MediaError as error:
                 if error.path not in shown:
                     raise

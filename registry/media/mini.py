@@ -32,7 +32,7 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
     path = inside(folder(benchmark), f"{video}.mp4")
     if not path.is_file():
         with written_aside(path) as aside:
-            write_clip(aside, video, seconds or SECONDS)
+            draw_clip(aside, video, seconds or SECONDS)
     return path
 
 
@@ -60,7 +60,7 @@ def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
     return root
 
 
-def write_clip(path: Path, key: str, seconds: float) -> None:
+def draw_clip(path: Path, key: str, seconds: float) -> None:
     """Encode a square that crosses a coloured ground in `seconds`; `key` decides the colours."""
     import av
 

@@ -17,17 +17,16 @@ from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen,
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
-from reelbench.studio.published import published
+from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.studio.diagnosis.folder import Folder
+    from reelbench.studio.diagnosis.asking import RoleModels
+    from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
-    from reelbench.studio.diagnosis.models import RoleModels
-    from reelbench.studio.diagnosis.questions import ReasonedQuestion
     from reelbench.studio.evidence.graphs import Graph
 
 _diagnose = partial(option, "diagnose")
@@ -96,8 +95,8 @@ def graphs(
 
     DIR gets graphs.jsonl and statistics.json. Give NAME and --llm MODEL, or --from FILE.
     """
-    from reelbench.studio.diagnosis import evidence
-    from reelbench.studio.diagnosis import questions as rows
+    from reelbench.studio.diagnosis import asking
+    from reelbench.studio.diagnosis.folder import read_questions
 
     lacking: dict[str, str] = {}
     asked: dict[str, Any] = {}
@@ -105,19 +104,18 @@ def graphs(
         made, questions = list(_known(given).values()), []
         if name is not None:
             with suppress(DataUnavailableError):  # counting graphs needs none
-                questions = rows.read(name, split, data, fetch=False)
+                questions = read_questions(name, split, data, fetch=False)
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
         models = _models(llm, prompts, ("graph",), retry_unread=retry_unread)
-        questions = rows.read(name, split, data)
+        questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
-            result = evidence.make(questions, models, show)
-        made, lacking = list(result.graphs.values()), result.lacking
-        asked = {"models": result.spent, "prompts": models.prompts.hashes()}
-    counted = evidence.write(out, made, questions, lacking, asked)
+            made, lacking, spent = asking.make(questions, models, show)
+        asked = {"models": spent, "prompts": models.prompts.hashes()}
+    counted = asking.write(out, made, questions, lacking, asked)
     if form is not None:
-        evidence.draw(out, made, form)
+        asking.draw(out, made, form)
     if lacking:
         console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
@@ -154,12 +152,12 @@ def errors(
     from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
     from reelbench.studio.diagnosis import attempts, loop
-    from reelbench.studio.diagnosis import questions as rows
+    from reelbench.studio.diagnosis.folder import read_questions
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
     result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
-    questions = rows.read(name, split, data)
+    questions = read_questions(name, split, data)
     known = {question.id for question in questions}
     unknown = [attempt.id for attempt in answers if attempt.id not in known]
     if unknown:
@@ -167,14 +165,21 @@ def errors(
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
     asked = {attempt.id for attempt in kept}
-    about = {"result": sha256_of(result_files.samples_of(result)), "model": result_files.read(result).model.id}
+    record = result_files.read(result)
+    about = {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
     plan = options.plan(
         [question for question in questions if question.id in asked],
         models,
         {"command": "errors", "benchmark": name, "split": split, **about},
         rounds=1,
     )
-    diagnosis = loop.isolate(plan, lambda _run, _lock: kept, options.out)
+
+    def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
+        if record.judge is not None:
+            attempts.keep_judge(run, record.judge)
+        return kept
+
+    diagnosis = loop.isolate(plan, answered, options.out)
     _finish(diagnosis, as_json=options.as_json)
 
 
@@ -202,7 +207,7 @@ def run(
     """
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.studio.diagnosis import attempts, loop
-    from reelbench.studio.diagnosis import questions as rows
+    from reelbench.studio.diagnosis.folder import read_questions
     from reelbench.tasks.lmms.worker import Worker
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread)
@@ -216,7 +221,7 @@ def run(
         )
         split = asked.task.split
         about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
-        plan = options.plan(rows.read(name, split), models, about, rounds)
+        plan = options.plan(read_questions(name, split), models, about, rounds)
         diagnosis = loop.isolate(plan, asked, options.out)
     _finish(diagnosis, as_json=options.as_json)
 
@@ -264,7 +269,7 @@ def _models(
     retry_unread: bool,
     batch: bool = False,
 ) -> "RoleModels":
-    from reelbench.studio.diagnosis.models import ROLES, RoleModels, prompts_of
+    from reelbench.studio.diagnosis.asking import ROLES, RoleModels, prompts_of
 
     changed = {"retry_unread": retry_unread, "batch": batch}
     asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
@@ -289,12 +294,11 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
 
 
 def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
-    from reelbench.studio.diagnosis import page
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
-    out = folders[0].path / page.PAGE
-    page.write(folders, list(documents.values()), out)
+    out = folders[0].path / reports.PAGE
+    reports.write_page(folders, list(documents.values()), out)
     both: dict[str, dict[str, Any]] | None = None
     if len(folders) > 1:
         pair = (folders[0], folders[1], only)
@@ -351,12 +355,6 @@ def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str
     for title, cell in rows.items():
         table.add_row(title, *map(cell, documents.values()))
     console.show(table)
-    for name, figures in documents.items():
-        if figures["retold"]:
-            console.note(
-                f"{name}: right answers of later rounds were tagged unasked when this was made; their errors counted "
-                "in its report then, and no longer do"
-            )
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",

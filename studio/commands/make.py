@@ -16,8 +16,8 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, sh
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
+from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.commands import option
-from reelbench.studio.moment_rules import Cuts, GateRules, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _make, _page, _tags = (partial(option, group) for group in ("make", "make page", "make tags"))
 app = App("Make a dataset with language models.")
 
-_FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
@@ -51,11 +50,16 @@ class ChainOptions(MakeOptions):
     """Options of the chains that make a benchmark, in stages."""
 
     out: Annotated[Path | None, _make("--out")] = None
-    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = _FRAMES
+    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = "uniform:16,size=448,as=images"
     media: Annotated[Path | None, _make("--media")] = None
     split: Annotated[list[str] | None, _make("--split")] = None
     until: Annotated[str | None, _make("--until")] = None
     start_after: Annotated[str | None, _make("--from")] = None
+
+    @property
+    def stages(self) -> dict[str, Any]:
+        """The fields of `StageOptions`."""
+        return {name: getattr(self, name) for name in ("frames", "media", "start_after", "until")}
 
     def folder(self) -> Path | None:
         """Return the output folder, made where it isn't there; None for a plan."""
@@ -123,10 +127,10 @@ def compare(
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
     from reelbench.registry.text_tables import interval, number
-    from reelbench.studio.question_sets import compared, read_run
+    from reelbench.studio.question_sets import comparison_of_runs, read_run
     from reelbench.studio.readability import load_parser
 
-    document = compared(read_run(a), read_run(b), load_parser() if parse_depth else None)
+    document = comparison_of_runs(read_run(a), read_run(b), load_parser() if parse_depth else None)
     if as_json:
         console.write_json(document)
         return
@@ -193,14 +197,7 @@ def discussion(
     folder = making.folder()
     shares = SplitShares.parse(making.split or [])
     parser = load_parser() if parse_depth else None
-    options = discussing.DiscussionOptions(
-        questions=questions,
-        rounds=rounds,
-        frames=making.frames,
-        media=making.media,
-        start_after=making.start_after,
-        until=making.until,
-    )
+    options = discussing.DiscussionOptions(questions=questions, rounds=rounds, **making.stages)
     gate = Gates(gates, making.prompts)
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
     source = making.source(videos, "--videos")
@@ -227,7 +224,7 @@ def discussion(
 @app.command()
 @takes("llm", llm_options)
 @takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
-@takes("rules", options_of(Rules, families.SOURCES, Kind.LIMIT))
+@takes("rules", options_of(SourceRules, families.SOURCES, Kind.LIMIT))
 @takes("gates", options_of(GateRules, families.GATES))
 @takes("making", ChainOptions)
 @reports_status
@@ -238,7 +235,7 @@ def moments(
     no_options: Annotated[bool, _make("--no-options")] = False,
     mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
-    rules: Rules,
+    rules: SourceRules,
     cuts: Cuts,
     gates: GateRules,
     llm: "dict[str, AskOptions]",
@@ -259,11 +256,8 @@ def moments(
         cuts=cuts,
         seed=seed,
         with_options=not no_options,
-        frames=making.frames,
-        media=making.media,
-        start_after=making.start_after,
-        until=making.until,
         mini_test=mini_test,
+        **making.stages,
     )
     gate = Gates(gates, making.prompts, seed=seed)
     chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)

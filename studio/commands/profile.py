@@ -54,8 +54,6 @@ def profile(
 
     given = names or []
     files = input_files or []
-    from reelbench.studio.profile import read_benchmark, read_file
-
     if not given and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(given) != 1 and (split or data):
@@ -65,8 +63,8 @@ def profile(
     for longer in (lambda path: str(path.with_suffix("")), str):
         times = Counter(called)
         called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
-    own = [read_file(path, name) for path, name in zip(files, called, strict=True)]
-    datasets = [*(read_benchmark(name, split, data) for name in given), *own]
+    own = [profiling.read_file(path, name) for path, name in zip(files, called, strict=True)]
+    datasets = [*(profiling.read_benchmark(name, split, data) for name in given), *own]
     if len(datasets) > 1 and (tags or question_spans or result):
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
     try:
@@ -88,7 +86,7 @@ def profile(
     if output is not None:
         write(output, profiles)
     if as_json:
-        documents = [measured.document() for measured in profiles]
+        documents = [measured.model_dump() for measured in profiles]
         console.write_json(documents[0] if len(documents) == 1 else documents)
         return
     _show(profiles, judged=extras.judge is not None)
@@ -123,7 +121,7 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
-        from reelbench.studio.published import published
+        from reelbench.studio.data_files import published
 
         source = published("profiles")
         tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in source["made_with"].items())
@@ -176,14 +174,6 @@ _PLOTTED = {
 }
 _COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
 _TERMS = 25
-_JOINING = """
-    a about after all also an and any are as at be because been before being but by can could did do does doing during
-    each for from had has have having he her here hers him his how if in into is it its itself just like made make may
-    me might more most my no nor not of off on one only or other our out over own same she should so some such than that
-    the their them then there these they this those through to too two under until up very was we were what when where
-    which while who whom why will with would you your
-"""
-"""Words of English that only join others; what a data set in another language has most of stands as it is."""
 
 
 def write(folder: Path, profiles: "Sequence[Profile]") -> None:
@@ -191,7 +181,7 @@ def write(folder: Path, profiles: "Sequence[Profile]") -> None:
     from reelbench.registry.files import write_json, write_text
 
     folder.mkdir(parents=True, exist_ok=True)
-    documents = [profile.document() for profile in profiles]
+    documents = [profile.model_dump() for profile in profiles]
     document = documents[0] if len(documents) == 1 else documents
     write_json(folder / "profile.json", document)
     write_text(folder / "profile.md", table(profiles))
@@ -210,7 +200,7 @@ def table(profiles: "Sequence[Profile]") -> str:
         cells = [profile.name, str(profile.rows)]
         for name in _COLUMNS:
             measure: Measure | None = getattr(profile, name)
-            values = [None] * 3 if measure is None else list(measure.document().values())
+            values = [None] * 3 if measure is None else list(measure.model_dump().values())
             cells += map(number, values)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -219,6 +209,7 @@ def table(profiles: "Sequence[Profile]") -> str:
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     """Return file name -> SVG: a histogram per measure and side, bars per facet of labels, and of the top terms."""
     from reelbench.pages.plots import bars, histogram
+    from reelbench.studio.data_files import studio_data
 
     made = {}
     for name, (title, unit) in _PLOTTED.items():
@@ -248,7 +239,8 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
                     "answered right": {label: found.accuracy or 0.0 for label, found in rare},
                 }
                 made[f"rates-{safe}"] = bars(f"{name}: {titled}, %", rates)
-    joining = set(_JOINING.split())
+    # Of English; what a data set in another language has most of stands as it is.
+    joining = set(studio_data("words.yaml")["joining"].split())
     for profile in profiles:
         words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
         if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):

@@ -18,9 +18,7 @@ from reelbench.studio.commands import option
 from reelbench.studio.review import KindName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reelbench.studio.review.pages import Clips, Content, Draw
+    from reelbench.studio.review.pages import Clips
 
 _review = partial(option, "review")
 _SHOWN = 10
@@ -75,7 +73,8 @@ def page(
     With --tags FILE, a file of CogME tags, --per draws by its labels too (content=5).
     """
     from reelbench.registry import discovery
-    from reelbench.studio.review import label_studio, pages
+    from reelbench.studio.review import kinds, label_studio, pages
+    from reelbench.studio.review.review_kind import Draw, Sources
 
     labels = None
     if material.tags is not None:
@@ -84,7 +83,7 @@ def page(
         if per is None:
             raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
         labels = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
-    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), labels)
+    draw = Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
     if form is Form.LABEL_STUDIO and media_url is None:
         raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
@@ -94,12 +93,16 @@ def page(
         raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
-    content = _content(name, ask, draw, material, split=split, data=data)
+    looked_at = {source: getattr(material, source) for source in ("answers", "diagnosis", "made", "graphs")}
+    given = Sources(name=name, split=split, data=data, **looked_at)
+    content = kinds.draw_content(ask, given, draw, material.consensus or ())
     if form is Form.LABEL_STUDIO and media_url is not None:
-        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
-        _report_missing(tasks.missing)
-        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
-        console.write(str(tasks.tasks.parent))
+        folder = output or Path(f"label-studio-{name}")
+        tasks, missing = label_studio.write(content, folder, media_url, data)
+        _report_missing(missing)
+        told = f"make a project with {folder / label_studio.CONFIG}, and import {folder / label_studio.TASKS}"
+        console.note(f"{number_of(tasks, 'task')}; {told}")
+        console.write(str(folder))
         return
     named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
     clips: Clips = "folder" if form is Form.FOLDER else "page"
@@ -126,36 +129,6 @@ def page(
         )
     for path in written.paths:
         console.write(str(path))
-
-
-def _content(
-    name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
-) -> "Content":
-    """Return the page's content: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
-    from reelbench.studio.review import kinds, pages
-
-    answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
-    if (diagnosis is None) == (ask is KindName.NODES):
-        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
-    if (graphs is None) == (ask is KindName.GRAPHS):
-        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
-    drawn: Callable[[Draw | None], Content] | None = None
-    if diagnosis is not None:
-        drawn = partial(_nodes, name, diagnosis, data)
-    elif graphs is not None:
-        from reelbench.registry.data import loading
-        from reelbench.studio.evidence.graphs import read_graphs
-        from reelbench.studio.review.evidence import draw_graphs
-
-        located = loading.locate(name, split, data)
-        known = {graph.id: graph for graph in read_graphs(graphs)}
-        drawn = partial(draw_graphs, located.spec, located.split, located.read(), known)
-    if material.consensus:
-        every = drawn and partial(drawn, None)
-        return kinds.draw_disagreements(name, material.consensus, data, answers=answers, nodes=every, made=made)
-    if drawn is not None:
-        return drawn(draw)
-    return pages.draw_content(name, draw, kinds.KINDS[ask], split=split, data=data, answers=answers, made=made)
 
 
 @app.command()
@@ -210,29 +183,6 @@ def agree(
         console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
 
 
-def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":
-    from dataclasses import replace
-
-    from reelbench.registry import discovery
-    from reelbench.registry.data import loading
-    from reelbench.studio.diagnosis.folder import Folder, judged
-    from reelbench.studio.review.evidence import draw_nodes
-
-    folder = Folder(diagnosis)
-    known, settings = discovery.find_task(name), folder.settings()
-    spec = known[0] if known else discovery.find(name)
-    if settings.get("benchmark") != spec.id:
-        raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
-    split, attempts = str(settings.get("split")), judged(folder)
-    if draw is not None and draw.per is not None:
-        asked = {attempt.question for attempt in attempts}
-        rows = [row for row in loading.locate(name, split, data).read() if row["id"] in asked]
-        drawn = draw.names(spec, rows)
-        attempts = [attempt for attempt in attempts if attempt.question in drawn]
-        draw = replace(draw, sample=len(drawn))
-    return draw_nodes(spec, split, attempts, draw)
-
-
 def _report_missing(missing: Sequence[str]) -> None:
     if missing:
         console.note(f"{number_of(len(missing), 'video')} not found: {first_of(missing, _SHOWN)}")
@@ -273,10 +223,7 @@ def summarize(
 def show_tables(tables: Iterable[Table]) -> None:
     """Print tables."""
     for table in tables:
-        shown = console.table(table.title, *table.columns)
-        for row in table.rows:
-            shown.add_row(*row)
-        console.show(shown)
+        console.show(console.table(table.title, *table.columns, rows=table.rows))
 
 
 def show_profile_difference(difference: dict[str, Any]) -> None:

@@ -13,21 +13,11 @@ from reelbench.registry.files import read_json, write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import Sample
+from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files
-from reelbench.studio.diagnosis.folder import CUES
-from reelbench.studio.diagnosis.tagging import Attempt
-from reelbench.tasks.lmms import process
-from reelbench.tasks.lmms.run_logs import (
-    LoggedTask,
-    data_name,
-    logged_items,
-    logged_tasks,
-    media_missing,
-    model_of,
-    raw_replies,
-)
+from reelbench.studio.diagnosis.folder import CUES, Attempt
+from reelbench.tasks.lmms import process, run_logs
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -58,6 +48,12 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
     if all(attempt.right is None for attempt in attempts):
         raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
     return spec.id, result.benchmark.split, attempts
+
+
+def keep_judge(run: Path, judge: JudgeRecord) -> None:
+    """Write who judged a run's answers beside them."""
+    paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of one call, so a repetition's are others
+    write_json(run / JUDGE, judge.model_dump(mode="json", exclude=paid))
 
 
 def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
@@ -124,7 +120,7 @@ class LmmsEval:
     def about(self) -> dict[str, Any]:
         """Who is asked and who judges, and how, as a diagnosis records them."""
         given = {name: process.option_value(self._arguments, f"--{name}") for name in ("model", "model_args")}
-        model = model_of({"config": given})
+        model = run_logs.model_of({"config": given})
         about: dict[str, Any] = {
             "model": model.id,
             "adapter": model.adapter,
@@ -169,10 +165,10 @@ class LmmsEval:
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
-        items = logged_items(logged.samples).items
-        data = data_name(read_json(logged.results), logged)
-        items += media_missing(data, {item.id for item in items}, self._note)
-        raw = raw_replies(logged.samples)
+        items = run_logs.logged_items(logged.samples).items
+        data = run_logs.data_name(read_json(logged.results), logged)
+        items += run_logs.media_missing(data, {item.id for item in items}, self._note)
+        raw = run_logs.raw_replies(logged.samples)
         verdicts: Mapping[str, Verdict] = {}
         if self._judge is not None:
             verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
@@ -182,21 +178,20 @@ class LmmsEval:
                     f"the judge gave no score for {len(lacking)} of {len(verdicts)} answers ({lacking[0].reason}); what"
                     " came is kept: rerun the command to continue"
                 )
-            paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of this call, so a repetition's are others
-            write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
+            keep_judge(run, record)
         samples = [aggregation.to_sample(self.spec, item, verdicts.get(item.id)) for item in items]
         return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 
 
-def _ended(output: Path, task: str) -> LoggedTask | None:
+def _ended(output: Path, task: str) -> run_logs.LoggedTask | None:
     """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
     if not output.is_dir():
         return None
     try:
-        logged = next((logged for logged in logged_tasks(output) if logged.task == task), None)
+        logged = next((logged for logged in run_logs.logged_tasks(output) if logged.task == task), None)
         if logged is None:
             return None
         counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
-        return logged if len(logged_items(logged.samples).items) == counted else None
+        return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
     except InputError:
         return None

@@ -18,15 +18,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 
 from reelbench.registry.base_record import checked
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
-from reelbench.studio.diagnosis.evidence import GRAPHS, write_graphs
-from reelbench.studio.diagnosis.models import Spent
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.registry.rows import LETTERS, STEP_COLUMNS, steps
 from reelbench.studio.evidence.graphs import Graph, read_graphs
 from reelbench.studio.evidence.isolation import Round
 from reelbench.studio.evidence.tagger_agreement import Judged
@@ -35,8 +33,8 @@ SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
 _DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
 
-_ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompts", "judge_sampling"})
-"""What a diagnosis of 0.1.0 does not say."""
+
+GRAPHS = "graphs.jsonl"
 
 
 class _Asked(BaseModel):
@@ -51,7 +49,62 @@ class _AskedByRole(RootModel[dict[str, _Asked]]):
     pass
 
 
+Spent = dict[str, dict[str, Any]]
+"""Role -> model, replies and tokens behind the answers, whenever they were paid."""
+
 RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
+STEPS = "reasoning_steps"
+"""The column with a person's steps."""
+
+
+class ReasonedQuestion(BaseModel):
+    """A question; `locale` is what errors are counted by, its language where rows have no locale."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    video: str = ""
+    language: str = "en"
+    locale: str = ""
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+    steps: str = Field(alias=STEPS, min_length=1)
+    skills: tuple[str, ...] = ()
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _in_one_text(cls, value: object) -> object:
+        return "\n".join(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
+
+    @property
+    def cluster(self) -> str:
+        """What intervals are over: its video, or itself."""
+        return self.video or self.id
+
+    @property
+    def group(self) -> str:
+        """What its errors are counted under."""
+        return self.locale or self.language
+
+
+class Attempt(BaseModel):
+    """What a model made of a question."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    answer: str = ""
+    """The answer alone."""
+    output: str = ""
+    """All that the model wrote."""
+    right: bool | None = None
+    """Whether the judge gave the answer its full score; None where nothing judged it."""
+    reason: str | None = None
+    """Why there is no answer or no judgement."""
+    scores: dict[str, float] = {}
+    """The judge's."""
 
 
 class Folder:
@@ -70,8 +123,7 @@ class Folder:
             write_json(path, wanted)
             return
         there = self.settings()
-        keys = (wanted.keys() | there.keys()) - (_ADDED - there.keys())
-        differing = [key for key in keys if wanted.get(key) != there.get(key)]
+        differing = [key for key in wanted.keys() | there.keys() if wanted.get(key) != there.get(key)]
         if differing:
             key = min(differing)
             raise InputError(
@@ -106,7 +158,7 @@ class Folder:
 
     @property
     def questions(self) -> list[ReasonedQuestion]:
-        """The questions that were asked; a diagnosis of 0.1.0 has those that were lost."""
+        """The questions that were asked."""
         return _records(self.path / _QUESTIONS, ReasonedQuestion)
 
     def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
@@ -123,7 +175,7 @@ class Folder:
 
     def keep_graphs(self, graphs: Iterable[Graph]) -> None:
         """Write the questions' graphs."""
-        write_graphs(self.path, graphs)
+        write_records(self.path / GRAPHS, graphs)
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
@@ -145,11 +197,11 @@ class Folder:
     def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
         """Write that a round is over: what it found, and what asking came to."""
         write_json(self._round(number) / _ASKED, spent)
-        write_jsonl(self._round(number) / ISOLATION, _lines(records))
+        write_records(self._round(number) / ISOLATION, records)
 
     def tell(self, records: Iterable[Round]) -> None:
         """Write the records of all rounds that are over."""
-        write_jsonl(self.path / ISOLATION, _lines(records))
+        write_records(self.path / ISOLATION, records)
 
     def spent(self) -> list[Spent]:
         """Return the models' usage by round."""
@@ -181,15 +233,61 @@ class Folder:
 
 def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
     """Write what came of a run: the mark that it has ended."""
-    write_jsonl(run / ANSWERS, _lines(attempts))
+    write_records(run / ANSWERS, attempts)
 
 
-def _lines(records: Iterable[BaseModel]) -> Iterator[dict[str, Any]]:
-    return (record.model_dump(mode="json") for record in records)
+def write_records(path: Path, records: Iterable[BaseModel]) -> None:
+    """Write records as JSON Lines."""
+    write_jsonl(path, (record.model_dump(mode="json") for record in records))
 
 
 def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
     return [checked(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
+
+
+def read_questions(
+    name: str, split: str | None = None, data: Path | None = None, *, fetch: bool = True
+) -> list[ReasonedQuestion]:
+    """Return the questions of a benchmark, one of its tasks, or a file of JSON Lines.
+
+    A file's lines have `id`, `question`, `answer` and `reasoning_steps` (text, or a list of texts), and may have
+    `language` (default `en`), `locale`, `video` and `skills` (a list). With `fetch=False` nothing reaches for the
+    network.
+
+    Raises:
+        InputError: There is no such benchmark or column, or a line is wrong; it names the line and the field.
+        DataUnavailableError: The benchmark's rows are not here.
+    """
+    if name.endswith(".jsonl"):
+        rows = [(f"{name}, line {number}", row) for number, row in read_jsonl(name)]
+    else:
+        located = loading.locate(name, split, data, fetch=fetch)
+        if not any(column.name in STEP_COLUMNS for column in located.spec.columns):
+            raise InputError(
+                f"{located.spec.id} has no column {STEPS}; give a file of JSON Lines with id, question, answer, {STEPS}"
+            )
+        reasoned = []
+        for row in located.read():
+            if steps(row):
+                # A row as a question in words: of options, which answers name by letter, the question shows them all.
+                asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
+                if options := row.get("options"):
+                    lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+                    asked["question"] = "\n".join([row["question"], *lettered])
+                    asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
+                reasoned.append((f"{name}: {row['id']}", asked))
+        rows = reasoned
+    questions: dict[str, ReasonedQuestion] = {}
+    for where, row in rows:
+        if not isinstance(row, Mapping):
+            raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
+        question = checked(ReasonedQuestion, row, where)
+        if question.id in questions:
+            raise InputError(f"{where}: the id {question.id!r} is there already; keep one of them")
+        questions[question.id] = question
+    if not questions:
+        raise InputError(f"{name}: no question has {STEPS}")
+    return list(questions.values())
 
 
 def judged(folder: Folder) -> list[Judged]:

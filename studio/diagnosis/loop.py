@@ -7,24 +7,18 @@ is over is read, a run of the model that has ended is read, and replies of the t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbench.llm import loop
 from reelbench.llm.runner import Runner
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
-from reelbench.registry.progress import Bar, Show, no_bar
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.studio.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
-from reelbench.studio.diagnosis.folder import CUES, Folder, keep_answers
-from reelbench.studio.diagnosis.models import GRAPH, ROLES, RoleModels, Spent, spent
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import VOTES, Attempt, tag
+from reelbench.studio.diagnosis import asking
+from reelbench.studio.diagnosis.folder import CUES, Attempt, Folder, ReasonedQuestion, keep_answers
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
-
-if TYPE_CHECKING:
-    from reelbench.llm.asker import Asker
 
 _ENDS: dict[str, Stop] = {
     Reason.MODEL_FAILED: "model_failed",
@@ -51,10 +45,10 @@ class Plan:
     """All that may be asked."""
     graphs: Mapping[str, Graph]
     """Known evidence by question; where it is missing it is made, for questions that are lost."""
-    models: RoleModels
+    models: asking.RoleModels
     about: Mapping[str, Any]
     """What else the folder's `diagnosis.json` says."""
-    votes: int = VOTES
+    votes: int = asking.VOTES
     """Replies of the tagger per attempt."""
     rounds: int = ROUNDS
     right: bool = False
@@ -74,11 +68,11 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
     folder = Folder(out)
     with folder.held(plan.models.note) as lock:
         asked = plan.models.options
-        sampling = {role: sent for role in ROLES if role in asked and (sent := asked[role].sampling({}))}
+        sampling = {role: sent for role in asking.ROLES if role in asked and (sent := asked[role].sampling({}))}
         folder.begin(
             {
                 **plan.about,
-                "models": {role: asked[role].model for role in ROLES if role in asked},
+                "models": {role: asked[role].model for role in asking.ROLES if role in asked},
                 **({"sampling": sampling} if sampling else {}),
                 "prompts": plan.models.prompts.hashes(),
                 "votes": plan.votes,
@@ -104,13 +98,14 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
                 ]
                 tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
                 with plan.progress(f"round {number}", len(tagged)) as show:
-                    records, spent = loop.run(tagging.run(tagged, show))
+                    runner = Runner(tagging.askers.values(), show)
+                    records = loop.run(runner.results(tagged, tagging.record))
                 if not plan.skip_failed:
-                    check_answered(tagging.lacking.values(), "questions")
+                    asking.check_answered(tagging.lacking.values(), "questions")
                 if number == 1:
                     folder.keep_questions(tagging.questions[key] for key in attempts)
                     folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
-                folder.end(number, records, spent)
+                folder.end(number, records, asking.spent(tagging.askers))
             for record in records:
                 history.setdefault(record.id, []).append(record)
             folder.tell(record for rounds in history.values() for record in rounds)
@@ -157,28 +152,25 @@ class _Tagging:
         self.lacking: dict[str, str] = {}
         self._plan = plan
         self._history = history
-        self._askers: Mapping[str, Asker] = {}
+        self.askers = plan.models.askers(asking.ROLES)
 
-    async def run(self, attempts: Sequence[Attempt], show: Show) -> tuple[list[Round], Spent]:
-        async with self._plan.models.asked(ROLES) as self._askers:
-            records = await Runner(self._askers.values(), show).results(attempts, self._record)
-            return records, spent(self._askers)
-
-    async def _record(self, attempt: Attempt) -> Round:
+    async def record(self, attempt: Attempt) -> Round:
         key, plan, history = attempt.id, self._plan, self._history.get(attempt.id, ())
         if attempt.reason in _ENDS:
             return self._ended(key, _ENDS[str(attempt.reason)])
         if key not in self.graphs:
-            graph = await graph_of(self.questions[key], self._askers[GRAPH], plan.models.prompts)
+            graph = await asking.graph_of(self.questions[key], self.askers[asking.GRAPH], plan.models.prompts)
             if isinstance(graph, str):
-                if graph != GRAPH_INVALID:
+                if graph != asking.GRAPH_INVALID:
                     self.lacking[key] = graph
                 return self._ended(key, "graph_invalid")
             self.graphs[key] = graph
         if attempt.right is None or (attempt.right and not plan.right):
             return self._ended(key, "answer_right" if attempt.right else "unjudged")
         asked, graph, right = self.questions[key], self.graphs[key], attempt.right is True
-        tagged = await tag(asked, graph, history, attempt, self._askers, prompts=plan.models.prompts, votes=plan.votes)
+        tagged = await asking.tag(
+            asked, graph, history, attempt, self.askers, prompts=plan.models.prompts, votes=plan.votes
+        )
         if tagged.lacking is not None:
             self.lacking[key] = tagged.lacking
             return self._ended(key, "tagger_unavailable")

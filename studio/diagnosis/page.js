@@ -50,7 +50,10 @@ const sum = (figures) => data.labels.reduce((n, label) => n + figures.labels[lab
 function result() {
   at("result").append(...data.diagnoses.map(sentence));
   const { settings } = data.diagnoses[0];
-  at("about").textContent = [`${data.benchmark} ${settings.split}`, settings.model, settings.frames, count(data.questions.length, "question")].filter(Boolean).join(" · ");
+  const named = (of) => [...new Set(data.diagnoses.flatMap(({ figures }) => of(figures) || []))].join(", ");
+  const judges = named(({ judge }) => judge?.requested),
+    tagged = named(({ models }) => models.tagger?.model);
+  at("about").textContent = [`${data.benchmark} ${settings.split}`, settings.model, settings.frames, count(data.questions.length, "question"), judges && `answers judged by ${judges}`, tagged && `errors tagged by ${tagged}`].filter(Boolean).join(" · ");
   const some = data.diagnoses.filter(({ figures }) => sum(figures));
   if (some.length) at("kinds").append(shares());
   at("by-round").append(...some.filter(({ figures }) => figures.rounds.length > 1).map(byRound));
@@ -89,10 +92,7 @@ function byRound({ name, figures }, place) {
 // --- the tables ---
 function table(id, head, rows, side = "n") {
   const heads = head.map((text, place) => (text ? h("th", { scope: "col", class: place ? side : null }, text) : h("td", {})));
-  at(id).replaceChildren(
-    ...(head.some(Boolean) ? [h("thead", {}, h("tr", {}, ...heads))] : []),
-    h("tbody", {}, ...rows.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells))),
-  );
+  at(id).replaceWith(Elements.table({ id }, head.some(Boolean) && heads, rows));
 }
 const number = (n) => h("td", { class: "n" }, grouped(n));
 function share({ share: value, ci95 }, name) {
@@ -276,8 +276,8 @@ function attempt(question, one, diagnosis, video) {
     h("p", {}, h("strong", {}, `${judged}: `), h("span", { lang: question.language, dir: "auto" }, one.answer || "no answer"), one.stop ? h("span", { class: "sub" }, ` · ended by: ${STOPS[one.stop] || one.stop}`) : null),
     one.nodes.length ? graph(one.nodes, `Evidence graph, round ${one.round}${whose}`) : h("p", { class: "note" }, "There is no graph."),
     h("div", { class: "beside" },
-      h("div", {}, h("h4", {}, "Evidence"), h("section", { class: "scroll", tabindex: "0", "aria-label": `Evidence${whose}` }, h("table", {}, h("thead", {}, h("tr", {}, ...["Node", "Time", "Evidence", "Rests on", "State"].map((text) => h("th", { scope: "col" }, text)))),
-        h("tbody", {}, ...one.nodes.map((node) => h("tr", {}, h("th", { scope: "row" }, node.id), h("td", {}, moment(node)), h("td", { dir: "auto" }, node.evidence), h("td", {}, joined(node.parents)), h("td", {}, state(node)))))))),
+      h("div", {}, h("h4", {}, "Evidence"), Elements.scroll(`Evidence${whose}`, Elements.table({}, ["Node", "Time", "Evidence", "Rests on", "State"],
+        one.nodes.map((node) => [node.id, moment(node), h("td", { dir: "auto" }, node.evidence), joined(node.parents), state(node)])))),
       h("div", {}, h("h4", {}, "What the model wrote"), h("p", { class: "said", dir: "auto", tabindex: "0" }, one.output || "nothing"),
         h("h4", {}, "What it was told"), h("p", { class: "said", dir: "auto", tabindex: "0" }, one.cue || "nothing"))));
 }
@@ -345,6 +345,10 @@ function arrows(place) {
   }));
   place.querySelector("svg").replaceChildren(...drawn);
 }
+// A print has a page's width, which no script is told: the graph has it before its arrows are drawn.
+const widths = (width) => () => { for (const place of document.querySelectorAll(".graph")) { place.style.width = width; arrows(place); } };
+addEventListener("beforeprint", widths("640px"));
+addEventListener("afterprint", widths(""));
 const sized = new ResizeObserver((entries) => { for (const { target } of entries) if (target.isConnected) arrows(target); });
 
 result();

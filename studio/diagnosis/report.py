@@ -1,29 +1,33 @@
 """What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2).
 
-And two diagnoses held against each other: two taggers of the same answers, or two models (supplement, D.3).
+And two diagnoses held against each other: two taggers of the same answers, or two models (supplement, D.3). All of it
+stands on one static page, with every question's graph round by round: its data are JSON, and it needs no server.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
 from reelbench.pages.plots import bars
-from reelbench.registry.files import read_json, write_json, write_text
+from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
+from reelbench.registry import discovery
+from reelbench.registry.errors import MediaError
+from reelbench.registry.files import address, read_json, write_json, write_text
+from reelbench.registry.media.library import Library
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.folder import Folder
-from reelbench.studio.diagnosis.models import Spent
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent
 from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
-from reelbench.studio.evidence.isolation import NodeTag, Round, Status
+from reelbench.studio.evidence.isolation import NodeTag, Round, Status, Stop
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
@@ -58,13 +62,12 @@ def figures(folder: Folder) -> dict[str, Any]:
         `later` (errors that later rounds found: `n`, beside the first round's, of all, and how many are of reasoning),
         `settled` (by round, questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
         and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those
-        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`; `retold`: whether right answers
-        of later rounds were tagged unasked, as earlier versions did, and counted in the report of that time.
+        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
-    settings = folder.settings()
+    folder.settings()
     attempts = folder.answers(1)
     questions = {question.id: question for question in folder.questions}
     graphs = folder.graphs
@@ -117,7 +120,6 @@ def figures(folder: Folder) -> dict[str, Any]:
         "sizes": by_size(attempts.values(), questions, graphs),
         "skills": by_skill(attempts.values(), questions, ((error.question.id, error.label) for error in errors)),
         "right_answers": _right_answers(tagged_right),
-        "retold": not settings.get("right") and any(map(_settled_here, tagged_right)),
         "models": _summed(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
     }
@@ -383,3 +385,99 @@ def _both_lost(first: Folder, second: Folder) -> tuple[list[dict[str, Round]], l
 
 def _counts(tag: NodeTag, number: int | None) -> bool:
     return tag.settled is not None and number in (None, tag.settled)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+PAGE = "report.html"
+_LINKS = (
+    ("#questions", "Questions"),
+    ("#errors", "Errors"),
+    ("#locales", "Locales"),
+    ("#rates", "Skills"),
+    ("#ends", "How it ended"),
+)
+_ROOM = "studio.diagnosis"
+_LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
+
+
+def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Path) -> None:
+    """Write the page of one diagnosis, or of several side by side, each with its `report.figures`."""
+    settings = [folder.settings() for folder in folders]
+    names = [str(each.get("benchmark")) for each in settings]
+    first = discovery.specs().get(names[0])
+    shown: dict[str, dict[str, Any]] = {}
+    for place, folder in enumerate(folders):
+        spec = discovery.specs().get(names[place])
+        library = spec and Library(spec, str(settings[place].get("split") or spec.default_split))
+        graphs, records, cues = folder.graphs, folder.rounds(), dict[str, str | None]()
+        attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+        rounds: dict[str, list[dict[str, Any]]] = {}
+        for record in records:
+            attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
+            graph = graphs.get(record.id)
+            rounds.setdefault(record.id, []).append(
+                {
+                    **record.model_dump(include={"round", "stop"}),
+                    "cue": cues.get(record.id),
+                    **attempt.model_dump(include={"answer", "output", "right"}),
+                    "nodes": [_node(graph, key, record.nodes.get(key)) for key in graph.order] if graph else [],
+                }
+            )
+            cues[record.id] = record.cue
+        for question in folder.questions:
+            if question.id not in rounds:
+                continue
+            if question.id not in shown:
+                path = None  # the video's, where it is here
+                if library is not None and question.video:
+                    with suppress(MediaError, KeyError):
+                        path = library.clip({"id": question.id, "video": question.video})
+                shown[question.id] = {
+                    **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
+                    "locale": question.group,
+                    "video": None if path is None else address(path, out),
+                    "diagnoses": [None] * len(folders),
+                }
+            shown[question.id]["diagnoses"][place] = rounds[question.id]
+    data = {
+        "diagnoses": [
+            {"name": folder.path.absolute().name, "settings": setting, "figures": each}
+            for folder, setting, each in zip(folders, settings, figures, strict=True)
+        ],
+        "benchmark": first.title if first else names[0],
+        "labels": LABELS,
+        "stops": get_args(Stop),
+        "questions": list(shown.values()),
+    }
+    page = shell_page(
+        "Where answers went wrong",
+        page_asset("page.html", _ROOM),
+        style=page_asset("page.css", _ROOM),
+        script=page_asset("plots.js") + page_asset("page.js", _ROOM),
+        data=in_script(data),
+        head=page_head(_LINKS),
+    )
+    write_text(out, page)
+
+
+def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
+    node = graph.by_id[key]
+    about = {
+        "id": key,
+        "evidence": node.evidence,
+        "time": node.timestamp,
+        "seconds": node.windows[0][0] if node.windows else None,
+        "parents": node.parents,
+        "depth": graph.depths[key],
+    }
+    if tag is None:
+        return about
+    return about | {
+        "status": tag.status,
+        "label": tag.label,
+        "sub_cause": tag.sub_cause,
+        "settled": tag.settled,
+        "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
+        "later": _LATER.get(tag.later or ""),
+    }

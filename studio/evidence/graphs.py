@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -131,17 +131,14 @@ class Graph(BaseModel):
     def order(self) -> tuple[str, ...]:
         """Node ids, parents before children and otherwise as they are listed, which is how a person told them."""
         place = {node.id: index for index, node in enumerate(self.nodes)}
-        waiting = {node.id: len(node.parents) for node in self.nodes}
-        ready = [place[node] for node, parents in waiting.items() if not parents]
-        heapify(ready)
-        order: list[str] = []
-        while ready:
-            node = self.nodes[heappop(ready)].id
-            order.append(node)
-            for child in self.children[node]:
-                waiting[child] -= 1
-                if not waiting[child]:
-                    heappush(ready, place[child])
+        sorter = TopologicalSorter({node.id: node.parents for node in self.nodes})
+        sorter.prepare()
+        ready, order = list[int](), list[str]()
+        while sorter:
+            for node in sorter.get_ready():
+                heappush(ready, place[node])
+            order.append(self.nodes[heappop(ready)].id)
+            sorter.done(order[-1])
         return tuple(order)
 
     @cached_property

@@ -24,7 +24,6 @@ from reelbench.scoring.aggregation import ScoredItems
 from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import check_span, far_apart, span_of
 from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
@@ -39,9 +38,9 @@ class BlindAnswers(ReviewKind):
 
     name = KindName.ANSWERS
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question, with its options where it has any."""
-        asks: list[Part] = []
+        asks: list[parts.Part] = []
         if spec.row_kind == "open":
             asks.append(parts.text_ask("answer", "Your answer", rows=4))
         if spec.asks_choice:

@@ -20,7 +20,6 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import WORDS, Marks, Review, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
 CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
@@ -39,7 +38,7 @@ class Audits(ReviewKind):
     name = KindName.AUDIT
     choices = (("clarity", tuple(CLARITY)), ("code", tuple(CODES)))
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
         reference = parts.shown_answer(spec, row)
         texts = {"question": row["question"]} | ({} if spec.asks_choice else {"answer": row["answer"]})
@@ -62,7 +61,7 @@ class Audits(ReviewKind):
             asks.append(_edit(texts, "answer", _under("answer")))
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
         asks.append(parts.text_ask("why", "Why?", when=why, start=""))
-        judged: list[Part] = []
+        judged: list[parts.Part] = []
         for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
             shown = parts.shown_text(f"Step {at}", step, row["language"])
             question, options = f"step {at} required", [("yes", "Required"), ("no", "Not required")]
@@ -161,7 +160,7 @@ def _under(name: str) -> list[Any]:
     return [["code", [code for code, names in _MENDED.items() if name in names]]]
 
 
-def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) -> Part:
+def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) -> parts.Part:
     # Behind the comparison it is optional: what can't be mended here goes back to the writer.
     title, hint = f"{parts.capitalised(name)}, mended", "as its writer agrees; left as it is, it goes back"
     return parts.text_ask(name, title, 2, start=texts[name], when=when, optional=True, hint=hint, **more)

@@ -8,27 +8,26 @@ its id, its time where it has one, the nodes that it rests on, and the evidence.
     n3 <- n1, n2: The writer studied in Cambridge.
 """
 
-import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
-from reelbench.registry.rows import Row, steps
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.rows import steps
 from reelbench.registry.text_tables import Table, number
-from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_nodes
+from reelbench.studio.diagnosis.folder import Folder, judged
+from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
 from reelbench.studio.evidence.tagger_agreement import CODES, Judged
 from reelbench.studio.evidence.tagger_agreement import Node as NodeKey
-from reelbench.studio.review import KindName
+from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.pages import Content, Draw
-from reelbench.studio.review.review_items import Item, Place
-from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
+from reelbench.studio.review.review_kind import Content, Draw, Marks, ReviewKind, Reviews, ReviewSummary, Sources
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
@@ -37,8 +36,38 @@ class EvidenceNodes(ReviewKind):
     """What went wrong at each node of an evidence graph."""
 
     name = KindName.NODES
-    source = "diagnosis"
     choices = (("code", CODES),)
+
+    def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:  # noqa: ARG002
+        """Draw questions, each with all its attempts (one after the other) and the nodes that were settled on them.
+
+        The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
+        """
+        assert given.diagnosis is not None  # noqa: S101 - the sources were checked
+        folder, known = Folder(given.diagnosis), discovery.find_task(given.name)
+        spec, settings = known[0] if known else discovery.find(given.name), folder.settings()
+        if settings.get("benchmark") != spec.id:
+            raise InputError(f"{given.diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
+        split, attempts = str(settings.get("split")), judged(folder)
+        if not attempts:
+            raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
+        rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in attempts}
+        if draw is None:
+            items = [item for attempt in attempts for item in _node_items(attempt, alone=True)]
+            alone = [parts.Place(item["about"]["video"], item["id"], [item]) for item in items]
+            return Content(self, spec, split, alone, rows)
+        by_question = {key: list(group) for key, group in groupby(attempts, key=lambda attempt: attempt.question)}
+        questions = [{"id": key} for key in by_question]
+        if draw.per is not None:
+            questions = [
+                row for row in loading.locate(given.name, split, given.data).read() if row["id"] in by_question
+            ]
+        places = [
+            parts.Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
+            for key in draw.names(spec, questions)
+            for attempt in by_question[key]
+        ]
+        return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
 
     def said(self, marks: Marks) -> str | None:
         """The code."""
@@ -67,7 +96,7 @@ class EvidenceNodes(ReviewKind):
                 still_open.append(name)
         if not units:
             raise InputError("nothing is tagged in these files yet")
-        return codes, still_open, choice_alpha(units, CODES)
+        return codes, still_open, review_kind.choice_alpha(units, CODES)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
@@ -92,28 +121,7 @@ class EvidenceNodes(ReviewKind):
 NODES = EvidenceNodes()
 
 
-def draw_nodes(spec: BenchmarkSpec, split: str, judged: Sequence[Judged], draw: Draw | None = None) -> Content:
-    """Draw questions, each with all its attempts (which follow one another) and the nodes that were settled on them.
-
-    The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
-    """
-    by_question = {key: list(attempts) for key, attempts in groupby(judged, key=lambda attempt: attempt.question)}
-    if not by_question:
-        raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
-    rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in judged}
-    if draw is None:
-        alone = [Place(each.video, item["id"], [item]) for each in judged for item in _node_items(each, alone=True)]
-        return Content(NODES, spec, split, alone, rows)
-    drawn = random.Random(draw.seed).sample(sorted(by_question), min(draw.sample, len(by_question)))  # noqa: S311 - no secret
-    places = [
-        Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
-        for key in drawn
-        for attempt in by_question[key]
-    ]
-    return Content(NODES, spec, split, places, {place.video: rows[place.video] for place in places})
-
-
-def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
+def _node_items(attempt: Judged, *, alone: bool = False) -> list[parts.Item]:
     texts = {  # whatever node is judged: nothing that a tagger said
         "Question": attempt.texts["question"],
         "Answer": attempt.texts["answer"],
@@ -122,7 +130,7 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
         "The model wrote": attempt.output or "(nothing)",
     }
     of_attempt = [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
-    items: list[Item] = []
+    items: list[parts.Item] = []
     for key in attempt.labels:
         node = attempt.graph.by_id[key]
         parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
@@ -132,7 +140,8 @@ def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
         options = [
-            (code, f"{parts.capitalised(code)} – {meaning}") for code, meaning in WORDS[KindName.NODES]["codes"].items()
+            (code, f"{parts.capitalised(code)} – {meaning}")
+            for code, meaning in review_kind.WORDS[KindName.NODES]["codes"].items()
         ]
         asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
         item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, asks)
@@ -151,8 +160,35 @@ class EvidenceGraphs(ReviewKind):
     """Whether a graph is what a person's steps say, and how it should be."""
 
     name = KindName.GRAPHS
-    source = "graphs"
     choices = (("state", (RIGHT, UNUSABLE)),)
+
+    def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:  # noqa: ARG002
+        """Draw questions (all, without a draw) that have a graph, each at a place of its own beside a person's steps.
+
+        InputError where none of the graphs is of the benchmark's rows.
+        """
+        assert given.graphs is not None  # noqa: S101 - the sources were checked
+        located = loading.locate(given.name, given.split, given.data)
+        spec, graphs = located.spec, {graph.id: graph for graph in read_graphs(given.graphs)}
+        known = {row["id"]: row for row in located.read() if row["id"] in graphs}
+        if not known:
+            raise InputError(
+                f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {located.split}"
+            )
+        places = []
+        for name in list(known) if draw is None else draw.names(spec, list(known.values())):
+            row, text = known[name], to_text(graphs[name])
+            shows = [
+                parts.shown_question(row),
+                parts.shown_answer(spec, row),
+                parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
+            ]
+            lines = {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True}
+            asks = [lines, parts.choice_ask("state", "The graph is", _STATES), parts.note_ask()]
+            item = parts.row_item(row, shows, asks)
+            item["about"]["graph"] = text
+            places.append(parts.Place(row["video"], name, [item]))
+        return Content(self, spec, located.split, places, {place.video: known[place.label] for place in places})
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what is said, and that a changed graph is one."""
@@ -202,7 +238,7 @@ class EvidenceGraphs(ReviewKind):
                 changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
         if not units:
             raise InputError("nothing is checked in these files yet")
-        alpha = choice_alpha(units, STATES)
+        alpha = review_kind.choice_alpha(units, STATES)
 
         def write(path: Path) -> str:
             write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))
@@ -243,40 +279,6 @@ def _said(marks: Marks) -> tuple[str, str]:
     """Return a verdict on a graph, and its lines where they changed them."""
     lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
     return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
-
-
-def draw_graphs(
-    spec: BenchmarkSpec, split: str, rows: Sequence[Row], graphs: Mapping[str, Graph], draw: Draw | None = None
-) -> Content:
-    """Draw questions (all, without a draw) that have a graph, each at a place of its own beside a person's steps.
-
-    Raises:
-        InputError: None of the graphs, by question, is of these rows.
-    """
-    known = {row["id"]: row for row in rows if row["id"] in graphs}
-    if not known:
-        raise InputError(f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {split}")
-    names = list(known) if draw is None else draw.names(spec, list(known.values()))
-    places = []
-    for name in names:
-        row, text = known[name], to_text(graphs[name])
-        shows = [
-            parts.shown_question(row),
-            parts.shown_answer(spec, row),
-            parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
-        ]
-        item = parts.row_item(
-            row,
-            shows,
-            [
-                {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True},
-                parts.choice_ask("state", "The graph is", _STATES),
-                parts.note_ask(),
-            ],
-        )
-        item["about"]["graph"] = text
-        places.append(Place(row["video"], name, [item]))
-    return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
 
 
 _STATES = (

@@ -4,32 +4,32 @@ And the page on which raters' disagreements stand side by side, to be decided wi
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
-from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.rows import LETTERS
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.studio.moment_pairs import WAGE
-from reelbench.studio.review import KindName, label_studio
+from reelbench.studio.review import KindName, label_studio, review_kind
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.audits import AUDITS
 from reelbench.studio.review.evidence import GRAPHS, NODES
-from reelbench.studio.review.pages import Content, rows_by_video
-from reelbench.studio.review.preferences import DISCUSSION, PREFERENCES
+from reelbench.studio.review.preferences import PREFERENCES
 from reelbench.studio.review.ratings import LOW, RATINGS, SCORES, low_places
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import (
-    DrawnRows,
+    Content,
+    Draw,
     Marks,
     Review,
     ReviewKind,
     Reviews,
     ReviewSummary,
-    merge,
-    parse_review,
+    Sources,
 )
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 from reelbench.studio.review.tags import TAGS
@@ -41,11 +41,8 @@ KINDS: Mapping[KindName, ReviewKind] = {
 }
 
 
-def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> Reviews:
-    """Read files that pages saved, and exports of Label Studio; InputError names what is wrong, and where.
-
-    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of their work.
-    """
+def read(paths: Sequence[Path]) -> Reviews:
+    """Read files that pages saved, and exports of Label Studio; InputError names what is wrong, and where."""
     files: list[tuple[Path, Review]] = []
     ignored: Counter[str] = Counter()
     for path in paths:
@@ -55,73 +52,62 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
             files += [(path, review) for review in reviews]
             ignored.update(left_out)
         else:
-            review = parse_review(document, path)
+            review = review_kind.parse_review(document, path)
             KINDS[review.ask].check(review, path)
             files.append((path, review))
-    return merge(files, dict(ignored), data, wage)
+    return review_kind.merge(files, dict(ignored))
 
 
 def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> ReviewSummary:
-    """Merge reviewers' files of one page; arguments and errors as of `read`."""
-    reviews = read(paths, data, wage)
+    """Merge reviewers' files of one page; errors as of `read`.
+
+    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of their work.
+    """
+    reviews = replace(read(paths), data=data, wage=wage)
     return KINDS[reviews.kind].summarize(reviews)
 
 
 _SHOWN_APART = {"span", "verdict", "reason", "note", "revealed", *COMPONENTS}
 
 
-def draw_disagreements(
-    name: str,
-    files: Sequence[Path],
-    data: Path | None = None,
-    *,
-    answers: Path | None = None,
-    nodes: Callable[[], Content] | None = None,
-    made: Path | None = None,
-) -> Content:
-    """Return the items of a benchmark or task on which raters' files differ, each with every rater's marks.
-
-    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`;
-    `nodes` gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
+def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path] = ()) -> Content:
+    """Draw what a page asks; with raters' `files` their kind's items on which they differ, with every rater's marks.
 
     Raises:
-        InputError: They differ on nothing (ratings: rate nothing low), or are not of this benchmark.
+        InputError: A kind lacks what it looks at; or files differ on nothing (ratings: rate nothing low), or are not of
+            this benchmark.
     """
+    if not files:
+        KINDS[ask].check_sources(given)
+        return KINDS[ask].content(given, draw)
     reviews = read(files)
     kind = KINDS[reviews.kind]
-    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source in ("diagnosis", "graphs")):
-        raise InputError(
-            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
-            f"all else none of them; these files are {kind.name}"
-        )
-    if (made is None) == (kind.source == "made"):
-        raise InputError(
-            f"--consensus on preference takes --made DIR, and nothing else does; these files are {kind.name}"
-        )
-    if kind is RATINGS:
-        return _low_ratings(name, reviews, data)
-    if nodes is not None:
-        whole = nodes()
-    else:  # every question that the files have marks of, at a place of its own
-        split, marked = reviews.split if name == reviews.benchmark else None, reviews.marks()
-        located = loading.locate(name, split, data if made is None else made / DISCUSSION)
-        spec, split = located.spec, located.split
-        rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
-        drawn = DrawnRows(spec, split, rows_by_video(rows.values()), answers, made=made)
-        whole = Content(kind, spec, split, kind.places(drawn), {row["video"]: row for row in rows.values()})
+    kind.check_sources(given)
+    marks = reviews.marks()
+    given = replace(given, split=reviews.split if given.name == reviews.benchmark else None)
+    if kind is RATINGS:  # what was rated low, to be kept, dropped or edited
+        located = loading.locate(given.name, reviews.split, given.data)
+        by_video = review_kind.rows_by_video(located.read())
+        if located.spec.id != reviews.benchmark:
+            raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
+        if not (places := low_places(located.spec, by_video, reviews)):
+            raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
+        rows = {place.video: by_video[place.video][0] for place in places}
+        return Content(kind, located.spec, located.split, places, rows, consensus=True)
+    whole = kind.content(given, None, marks)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
         raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
     places_by_id = {place.items[0]["id"]: place for place in whole.places}
     places = []
-    for identifier, by_reviewer in reviews.marks().items():
+    for identifier, by_reviewer in marks.items():
         if not kind.is_open(by_reviewer):
             continue
         if identifier not in places_by_id:
-            raise InputError(f"{files[0]}, field marks.{identifier}: {name} has no such question")
+            raise InputError(f"{files[0]}, field marks.{identifier}: {given.name} has no such question")
         item = places_by_id[identifier].items[0]
         said = [
-            {"who": who, "said": in_words(marks, item), "take": {name: marks[name] for name in marks if name != "note"}}
-            for who, marks in by_reviewer.items()
+            {"who": who, "said": in_words(said, item), "take": {name: said[name] for name in said if name != "note"}}
+            for who, said in by_reviewer.items()
         ]
         item["shows"].append({"type": "marks", "heading": "What raters said", "marks": said})
         places.append(places_by_id[identifier])
@@ -129,19 +115,6 @@ def draw_disagreements(
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
     by_video = {place.video: whole.rows[place.video] for place in places}
     return Content(kind, whole.spec, whole.split, places, by_video, consensus=True)
-
-
-def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
-    """Return the items that were rated low, to be kept, dropped or edited; InputError where nothing was."""
-    located = loading.locate(name, reviews.split, data)
-    by_video = rows_by_video(located.read())
-    if located.spec.id != reviews.benchmark:
-        raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
-    places = low_places(located.spec, by_video, reviews)
-    if not places:
-        raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
-    rows = {place.video: by_video[place.video][0] for place in places}
-    return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
 
 
 def in_words(marks: Marks, item: Item) -> str:

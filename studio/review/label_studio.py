@@ -18,10 +18,9 @@ from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_number, is_whole
-from reelbench.studio.review import KindName, page_videos
-from reelbench.studio.review.pages import Content, fingerprint
+from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.review_items import Item
-from reelbench.studio.review.review_kind import KIND, Marks, Review
+from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
 
 FPS = 24.0
@@ -39,37 +38,31 @@ _CONFIG = """<View>
 """
 
 
-@dataclass(frozen=True, slots=True)
-class LabelStudioTasks:
-    """What was written, and the videos that are not here: their rate is then Label Studio's default."""
-
-    config: Path
-    tasks: Path
-    number: int
-    missing: tuple[str, ...]
+CONFIG, TASKS = "config.xml", "tasks.json"
 
 
-def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> LabelStudioTasks:
-    """Write `config.xml` and `tasks.json` of spans or question spans to `folder`, made if needed.
+def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> tuple[int, list[str]]:
+    """Write `CONFIG` and `TASKS` of spans or question spans to `folder`, made if needed.
 
-    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder.
+    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder. Returns the number of
+    tasks, and the videos that are not here: their rate is Label Studio's default.
     """
     if content.kind not in KINDS:
         raise InputError(
             f"--as label-studio: takes --ask {' or '.join(kind.name for kind in KINDS)}; for all else use our own page"
         )
     library = Library(content.spec, content.split, data)
-    page = fingerprint(content)
+    page = pages.fingerprint(content)
     known: dict[str, tuple[str, float]] = {}  # path under the videos' root, and rate
     missing: list[str] = []
     for video, row in content.rows.items():
-        path, fps = page_videos.find_video(library, row), None
+        path, fps = pages.find_video(library, row), None
         if path is None:
             missing.append(video)
         else:
             with suppress(MediaError):
-                fps = page_videos.read_clock(path).fps
-        known[video] = page_videos.path_in_library(library, row, path), fps or FPS
+                fps = pages.read_clock(path).fps
+        known[video] = pages.path_in_library(library, row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
         for place in content.places
@@ -81,9 +74,9 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
         hint=escape(content.kind.advice[1], {'"': "&quot;"}),
     )
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "config.xml", text)
-    write_json(folder / "tasks.json", tasks)
-    return LabelStudioTasks(folder / "config.xml", folder / "tasks.json", len(tasks), tuple(missing))
+    write_text(folder / CONFIG, text)
+    write_json(folder / TASKS, tasks)
+    return len(tasks), missing
 
 
 def _task(content: Content, page: str, item: Item, video: str, fps: float) -> dict[str, Any]:

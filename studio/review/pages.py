@@ -1,8 +1,18 @@
-"""Drawing what people look at, and writing it as a page, or as one page for each of several raters."""
+"""Writing what people look at as a page, or as one page for each of several raters; and a page's videos.
 
+A page holds no path of the machine that made it: films lie beside it, come from an address that its maker names, or are
+chosen by each reviewer from the own disk. Where a browser can't play a video, the page shows frames of it from our
+store instead, each at its own time.
+
+Small clips may travel with a page. Videos are their owners': clips are made only where the user says so, for the
+reviewers alone, and never of a benchmark whose owners forbid it; the page says what may be done with them.
+"""
+
+import base64
 import hashlib
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,51 +22,21 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from reelbench.pages.shell_page import in_script, page_asset
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
-from reelbench.registry.media.library import Library
+from reelbench.registry.data.loading import is_mini
+from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.files import address, write_text
+from reelbench.registry.media.library import Library, candidates
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.strata import Labels, Strata
-from reelbench.studio.review import page_videos
-from reelbench.studio.review.preferences import DISCUSSION
 from reelbench.studio.review.review_items import Place
-from reelbench.studio.review.review_kind import KIND, DrawnRows, ReviewKind
+from reelbench.studio.review.review_kind import KIND, Content, Draw
 
 Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
 _SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """What is looked at, and by how many."""
-
-    sample: int = 30
-    """Videos, each with all its questions (all videos, where there are fewer)."""
-    seed: int = 0
-    """Of the draw, of who gets what, and of the order of scores."""
-    raters: int = 1
-    """Pages to write."""
-    overlap: int = 1
-    """How many raters look at each video."""
-    strips: bool = False
-    """Whether every video gets a strip of frames, and not only those that browsers don't play."""
-    per: Strata | None = None
-    """So many questions for each label of a facet, in the place of `sample`."""
-    tags: Labels | None = None
-    """Labels that `per` may name beside those of the rows."""
-
-    def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
-        """Return the ids of drawn questions, for pages whose `sample` counts these."""
-        if self.per is not None:
-            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed, self.tags)]
-        names = sorted(row["id"] for row in rows)
-        return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,66 +47,6 @@ class WrittenPages:
     videos: int
     questions: int
     missing: tuple[str, ...]
-
-    @property
-    def path(self) -> Path:
-        """The first page."""
-        return self.paths[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What pages are made of, before it is said who gets what.
-
-    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to be decided on.
-    """
-
-    kind: ReviewKind
-    spec: BenchmarkSpec
-    split: str
-    places: Sequence[Place]
-    rows: Mapping[str, Row]
-    consensus: bool = False
-
-
-def draw_content(
-    name: str,
-    draw: Draw,
-    kind: ReviewKind,
-    *,
-    split: str | None = None,
-    data: Path | None = None,
-    answers: Path | None = None,
-    made: Path | None = None,
-) -> Content:
-    """Draw videos of a benchmark or task with their questions, for a kind of page.
-
-    `answers` is the folder of the result whose answers are scored, `made` the one that `make discussion` wrote.
-    """
-    if (made is None) == (kind.source == "made"):
-        raise InputError("--made names the folder that `make discussion` wrote: with --ask preference, and only there")
-    if made is not None:
-        data = made / DISCUSSION
-    if (answers is None) == (kind.source == "result"):
-        raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
-    located = loading.locate(name, split, data)
-    rows = located.read()
-    if draw.per is not None:
-        rows = draw.per.draw_rows(located.spec, rows, draw.seed, draw.tags)
-    by_video = rows_by_video(rows)
-    sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
-    drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
-    chosen = {video: by_video[video] for video in drawn}
-    places = kind.places(DrawnRows(located.spec, located.split, chosen, answers, draw.seed, made))
-    return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
-
-
-def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return media key -> rows."""
-    by_video: dict[str, list[Row]] = {}
-    for row in rows:
-        by_video.setdefault(row["video"], []).append(row)
-    return by_video
 
 
 def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
@@ -175,24 +95,24 @@ def write(
     Raises:
         InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
     """
-    said = page_videos.terms(content.spec, content.split) if clips else ""
+    said = terms(content.spec, content.split) if clips else ""
     parts = share_among_raters(content.places, draw)
     library = Library(content.spec, content.split, data)
-    paths = {video: page_videos.find_video(library, row) for video, row in content.rows.items()}
+    paths = {video: find_video(library, row) for video, row in content.rows.items()}
     first = output / "review.html" if clips == "folder" else output
     single = draw.raters == 1
     outputs = [first] if single else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
         shown, made = {}, None
         if clips:
-            most = page_videos.PAGE_BYTES if clips == "page" else None
-            made = page_videos.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
+            most = PAGE_BYTES if clips == "page" else None
+            made = cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
             shown = made.in_folder(output) if clips == "folder" else {}
         else:
             for video, path in paths.items():
-                named = page_videos.path_in_library(library, content.rows[video], path)
+                named = path_in_library(library, content.rows[video], path)
                 source = None if media_url is None else media_url + quote(named)
-                shown[video] = page_videos.describe_video(path, output, source, strips=draw.strips, note=note)
+                shown[video] = describe_video(path, output, source, strips=draw.strips, note=note)
             sources = [facts["source"] for facts in shown.values()]
             said = f"The films come from {media_url}"
             if media_url is None and all(sources):
@@ -264,3 +184,200 @@ def _document(
             {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
         ],
     }
+
+
+# --- videos -----------------------------------------------------------------------------------------------------------
+
+Facts = Mapping[str, object]
+"""What a page knows of a video."""
+
+_PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
+_PLAYED_IN = frozenset({".mp4", ".m4v", ".webm"})
+NOT_HERE: Facts = {"source": None, "name": None, "fps": None, "duration": None, "strip": None}
+"""What a page knows of a video that was not here when it was made."""
+STRIP = "uniform:48,size=240,as=images"
+"""Frames of a strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A video's frames per second, its length in seconds, and whether common browsers play it; None where unknown."""
+
+    fps: float | None
+    duration: float | None
+    plays: bool
+
+
+def find_video(library: Library, row: Row) -> Path | None:
+    """Return the row's video as one file, or None where it is missing or can't be read."""
+    try:
+        return library.clip(row)
+    except MediaError:
+        return None
+
+
+def read_clock(path: Path) -> Clock:
+    """Read a video's clock from its header; MediaError where it is no video."""
+    from reelbench.registry.frames.index import open_container, video_stream
+
+    container = open_container(path)
+    try:
+        stream = video_stream(container, path)
+        rate = stream.average_rate or stream.guessed_rate
+        length = stream.duration * stream.time_base if stream.duration and stream.time_base else None
+        if length is None and container.duration:
+            length = container.duration / 1_000_000
+        plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
+    finally:
+        container.close()
+    return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
+
+
+def path_in_library(library: Library, row: Row, path: Path | None) -> str:
+    """Return a video's path below its benchmark's folder of videos; of a missing one the likeliest."""
+    if path is None:
+        return next(iter(candidates(library.spec, row["video"])), row["video"])
+    root = next((root for root in library.roots if path.is_relative_to(root)), path.parent)
+    return path.relative_to(root).as_posix()
+
+
+def describe_video(
+    path: Path | None, page: Path, source: str | None, *, strips: bool, note: Callable[[str], None]
+) -> Facts:
+    """Return the page's facts on a video (None: not here): `source`, `fps`, `duration`, `strip` of (source, seconds).
+
+    `source` is its address where its maker names one, else it lies beside the page or has none. `strips` gives a strip,
+    which lies beside the page, also to videos that browsers play; `note` is told what can't be read.
+    """
+    if path is None:
+        return {**NOT_HERE, "source": source}
+    beside = path.absolute().is_relative_to(page.absolute().parent)
+    facts = {**NOT_HERE, "source": source or (address(path, page) if beside else None), "name": path.name}
+    strip: list[tuple[str, float]] | None = None
+    try:
+        clock = read_clock(path)
+        if strips or not clock.plays:
+            from reelbench.registry.frames import take
+
+            frames = take(path, STRIP)
+            folder = page.parent / f"{page.stem}-frames" / path.stem
+            folder.mkdir(parents=True, exist_ok=True)
+            strip = []
+            for image, time in zip(frames.images, frames.timestamps, strict=True):
+                # A copy: the store may drop its own at any time, and the page may be sent elsewhere with its folder.
+                copy = folder / image.name
+                shutil.copyfile(image, copy)
+                strip.append((address(copy, page), round(time, 3)))
+    except MediaError as error:
+        note(str(error))
+        return facts
+    return {**facts, "fps": clock.fps, "duration": clock.duration, "strip": strip}
+
+
+PAGE_BYTES = 18_000_000
+"""Most bytes of clips in one page: as text they are a third more, and a mail of 25 MB still arrives nearly anywhere."""
+MARGIN = 15.0
+"""Seconds that a cut clip has before and behind what its questions are about."""
+_CLIPS = "clips"
+
+
+def terms(spec: BenchmarkSpec, split: str) -> str:
+    """Return the terms of a page with clips; InputError where the benchmark's owners forbid passing on videos."""
+    if not spec.open_data and not is_mini(split):
+        raise InputError(
+            f"--embed: clips of {spec.title} may not be passed on. {spec.license_note} Leave --embed out: on the page "
+            "people choose their own copy of each video"
+        )
+    return (
+        f"The clips of {spec.title} on this page belong to their owners. They are only for the page's reviewers. Give "
+        "them to nobody, and delete them when you have sent your file."
+    )
+
+
+def window(places: Iterable[Place]) -> tuple[float, float | None]:
+    """Return from when to when a video is needed, in seconds; None is its end.
+
+    Where each question shows its time and asks for none, these times with `MARGIN` about them; else the whole video.
+    """
+    items = [item for place in places for item in place.items]
+    shown = [[show["span"] for show in item["shows"] if show["type"] == "span"] for item in items]
+    if not all(shown) or any(ask["type"] == "span" for item in items for ask in item["asks"]):
+        return 0.0, None
+    spans = [span for of_item in shown for span in of_item]
+    return max(0.0, min(start for start, _ in spans) - MARGIN), max(end for _, end in spans) + MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpts:
+    """Media key -> its written clip, called by a number; and what a page knows of it, but for the clip's address."""
+
+    paths: Mapping[str, Path]
+    facts: Mapping[str, Facts]
+
+    def in_page(self, videos: Iterable[str]) -> tuple[dict[str, Facts], str]:
+        """Return the page's facts on its videos, and its clips as elements of the page."""
+        known: dict[str, Facts] = {}
+        elements: list[str] = []
+        for video in videos:
+            path = self.paths.get(video)
+            known[video] = {**self.facts[video], "source": f"clip:{path.stem}" if path else None}
+            if path:
+                text = base64.b64encode(path.read_bytes()).decode()
+                elements.append(f'<script type="text/plain" id="clip-{path.stem}">{text}</script>')
+        return known, "\n".join(elements)
+
+    def in_folder(self, folder: Path) -> dict[str, Facts]:
+        """Copy the clips into a page's folder and return what its page knows of them."""
+        (folder / _CLIPS).mkdir(parents=True, exist_ok=True)
+        for path in self.paths.values():
+            shutil.copyfile(path, folder / _CLIPS / path.name)
+        return {
+            video: {**facts, "source": f"{_CLIPS}/{self.paths[video].name}" if video in self.paths else None}
+            for video, facts in self.facts.items()
+        }
+
+
+def cut(
+    parts: Sequence[Sequence[Place]],
+    videos: Mapping[str, Path | None],
+    folder: Path,
+    *,
+    most: int | None,
+    note: Callable[[str], None],
+    bar: Bar = no_bar,
+) -> Excerpts:
+    """Cut a clip of each video (media key -> file, None where it is not here) to what its questions need.
+
+    `parts` are each rater's places, `folder` is empty, `note` is told what can't be read.
+
+    Raises:
+        InputError: The clips of one rater's page would hold more than `most` bytes (None: any number).
+    """
+    from reelbench.registry.frames.excerpt import write_excerpt
+
+    held = [0] * len(parts)
+    paths: dict[str, Path] = {}
+    facts: dict[str, Facts] = {}
+    with bar("cutting clips", len(videos)) as show:
+        for number, (video, source) in enumerate(videos.items(), 1):
+            facts[video] = NOT_HERE
+            if source is not None:
+                target = folder / f"{number}.mp4"
+                start, end = window(place for places in parts for place in places if place.video == video)
+                try:
+                    made = write_excerpt(source, target, start, end)
+                except MediaError as error:
+                    note(str(error))
+                else:
+                    paths[video] = target
+                    facts[video] = {**NOT_HERE, "fps": made.fps, "duration": made.end, "from": made.start}
+                    for part, places in enumerate(parts):
+                        held[part] += any(place.video == video for place in places) and target.stat().st_size
+                    if most is not None and max(held) > most:
+                        raise InputError(
+                            f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "
+                            f"more than the {most / 1e6:.0f} MB that a page to be mailed may hold; add --as folder (a "
+                            "folder to zip), draw fewer videos (--sample), or share them among more people (--raters)"
+                        )
+            show(number, video)
+    return Excerpts(paths, facts)

@@ -17,10 +17,8 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Part, Place
 from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
-SINGLE_PASS, DISCUSSION = "single_pass.json", "annotations.json"
 _CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}
 
 Better = Literal["discussion", "single_pass", "tie"]
@@ -31,13 +29,13 @@ class Preferences(ReviewKind):
     """Which of two versions of a question is the better one."""
 
     name = KindName.PREFERENCE
-    source = "made"
     choices = (("better", tuple(_CHOICES)),)
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place for each question that has two versions which differ."""
-        assert drawn.made is not None  # noqa: S101 - the draw was checked
-        known = loading.locate(drawn.spec.id, drawn.split, drawn.made / SINGLE_PASS).read()
+        made = drawn.given.made
+        assert made is not None  # noqa: S101 - the sources were checked
+        known = loading.locate(drawn.spec.id, drawn.split, made / "single_pass.json").read()
         first = {row["id"]: row for row in known}
         places = []
         for video, rows in drawn.by_video.items():
@@ -46,14 +44,14 @@ class Preferences(ReviewKind):
                 if before is None or (before["question"], before["answer"]) == (last["question"], last["answer"]):
                     continue
                 versions = (before, last) if _discussion_is(last["id"]) == "B" else (last, before)
-                shows: list[Part] = []
+                shows: list[parts.Part] = []
                 for letter, row in zip("AB", versions, strict=True):
                     shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
                     shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
                 asks = [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
-                places.append(Place(video, last["id"], [parts.row_item(last, shows, asks)]))
+                places.append(parts.Place(video, last["id"], [parts.row_item(last, shows, asks)]))
         if not places:
-            raise InputError(f"{drawn.made}: no question of these videos has two versions that differ")
+            raise InputError(f"{made}: no question of these videos has two versions that differ")
         return places
 
     def said(self, marks: Marks) -> str | None:

@@ -21,24 +21,14 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
-from reelbench.studio.published import published
-from reelbench.studio.review import KindName
+from reelbench.studio.data_files import published
+from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
-from reelbench.studio.review.review_items import Item, Part, Place
-from reelbench.studio.review.review_kind import (
-    WORDS,
-    DrawnRows,
-    Marks,
-    Review,
-    ReviewKind,
-    Reviews,
-    ReviewSummary,
-    ScaleFigures,
-)
+from reelbench.studio.review.review_kind import DrawnRows, Marks, Review, ReviewKind, Reviews, ReviewSummary
 
 LOWEST, HIGHEST = 1, 5
-DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = WORDS[KindName.RATINGS]["dimensions"]
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS]["dimensions"]
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -52,7 +42,7 @@ class Ratings(ReviewKind):
 
     name = KindName.RATINGS
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place a video: its caption, if it has one, and all its questions."""
         places = []
         for video, rows in drawn.by_video.items():
@@ -67,7 +57,7 @@ class Ratings(ReviewKind):
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
                 items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
-            places.append(Place(video, video, items))
+            places.append(parts.Place(video, video, items))
         return places
 
     def check(self, review: Review, path: Path) -> None:
@@ -138,7 +128,7 @@ class Ratings(ReviewKind):
 RATINGS = Ratings()
 
 
-def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tuple[str, str, str, float]]]:
+def rated(reviews: Reviews) -> tuple[dict[str, dict[str, review_kind.ScaleFigures]], list[tuple[str, str, str, float]]]:
     """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
 
     InputError where nothing is rated.
@@ -149,12 +139,12 @@ def rated(reviews: Reviews) -> tuple[dict[str, dict[str, ScaleFigures]], list[tu
             given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
     if not given:
         raise InputError("nothing is rated in these files yet")
-    table: dict[str, dict[str, ScaleFigures]] = {}
+    table: dict[str, dict[str, review_kind.ScaleFigures]] = {}
     low = []
     for dimension in ORDER:
         for part in DIMENSIONS:
             if units := given.get((dimension, part)):
-                table.setdefault(dimension, {})[part] = ScaleFigures.of(units.values())
+                table.setdefault(dimension, {})[part] = review_kind.ScaleFigures.of(units.values())
                 low += [
                     (part, identifier, dimension, statistics.fmean(unit))
                     for identifier, unit in units.items()
@@ -168,7 +158,7 @@ def _decided_under(part: str, item: str) -> str:
     return f"caption {item}" if part == "caption" else item
 
 
-def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
+def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[parts.Place]:
     """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
 
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
@@ -198,7 +188,7 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
                 title = f"{parts.capitalised(part)}, edited"
                 asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
             item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
-            places.append(Place(video, name, [item]))
+            places.append(parts.Place(video, name, [item]))
     return places
 
 
@@ -215,10 +205,10 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
     ]
 
 
-def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
+def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
     ends = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
-        ends["answerability"] = WORDS[KindName.RATINGS]["searched"]
+        ends["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
     return [
         parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
         for name, (lowest, highest) in ends.items()
@@ -256,11 +246,10 @@ class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
 
     name = KindName.SCORES
-    source = "result"
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
-        spec, answers = drawn.spec, drawn.answers
+        spec, answers = drawn.spec, drawn.given.answers
         if spec.judge is None:
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
         assert answers is not None  # noqa: S101 - the draw was checked
@@ -271,7 +260,7 @@ class JudgeScores(ReviewKind):
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
         prompts = load_prompts(spec, "reelbench")
         places = [
-            Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
+            parts.Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
             for rows in drawn.by_video.values()
             for row in rows
             if isinstance(text := predictions.get(row["id"]), str) and text.strip()
@@ -305,7 +294,7 @@ class JudgeScores(ReviewKind):
                     given.setdefault(name, {}).setdefault(identifier, []).append(score)
         if not given:
             raise InputError("nothing is scored in these files yet")
-        criteria = {name: ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
+        criteria = {name: review_kind.ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
         means = {  # what was decided, else the mean of people
             (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
             for name in judge.criteria
@@ -323,7 +312,7 @@ class JudgeScores(ReviewKind):
 SCORES = JudgeScores()
 
 
-def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> Item:
+def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> parts.Item:
     """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it.
 
     What a score means is what `prompts` tells the judge: people and judge go by one rubric.

@@ -4,23 +4,26 @@ Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, i
 `kinds.yaml`, and a line in `kinds`. What pages save is read here, and several files of one page are put together.
 """
 
+import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar, Literal
 
-import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
 from reelbench.registry.base_record import checked
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.strata import Labels, Strata
 from reelbench.registry.text_tables import Table
 from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.benchmark_files import FILES
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.moment_pairs import WAGE
 from reelbench.studio.review import KindName
 from reelbench.studio.review.review_items import Item, Place
@@ -116,9 +119,7 @@ def parse_review(document: object, path: Path) -> Review:
     return review
 
 
-def merge(
-    files: Sequence[tuple[Path, Review]], ignored: dict[str, int], data: Path | None = None, wage: float = WAGE
-) -> Reviews:
+def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Reviews:
     """Put reviewers' files together; of two by one reviewer (and part) the one saved last counts.
 
     Raises:
@@ -162,28 +163,98 @@ def merge(
             total = (early.total or 0) + (review.total or 0)
             reviews[name] = review.model_copy(update={"total": total, **both, "ratings": ratings})
     decisions = decided.marks if decided else {}
-    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
+    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored)
 
 
-WORDS: Mapping[str, Any] = yaml.safe_load(
-    (resources.files("reelbench.studio.review") / "kinds.yaml").read_text(encoding="utf-8")
-)
+WORDS: Mapping[str, Any] = studio_data("review/kinds.yaml")
 """Kind -> its words for reviewers, by the names of `ReviewKind`'s fields; and what the values of its asks mean."""
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRows:
-    """The rows that were drawn from a split, by video in the order of the draw, whose seed decides on further orders.
+class Draw:
+    """What is looked at, and by how many."""
 
-    `answers` is the folder of the result that `scores` are of, `made` what `make discussion` wrote, for `preference`.
+    sample: int = 30
+    """Videos, each with all its questions (all videos, where there are fewer)."""
+    seed: int = 0
+    """Of the draw, of who gets what, and of the order of scores."""
+    raters: int = 1
+    """Pages to write."""
+    overlap: int = 1
+    """How many raters look at each video."""
+    strips: bool = False
+    """Whether every video gets a strip of frames, and not only those that browsers don't play."""
+    per: Strata | None = None
+    """So many questions for each label of a facet, in the place of `sample`."""
+    tags: Labels | None = None
+    """Labels that `per` may name beside those of the rows."""
+
+    def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
+        """Return the ids of drawn questions, for pages whose `sample` counts these."""
+        if self.per is not None:
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed, self.tags)]
+        names = sorted(row["id"] for row in rows)
+        return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What a page is made of: a benchmark or task, its split and data, and what some kinds look at beside its rows."""
+
+    name: str
+    split: str | None = None
+    data: Path | None = None
+    answers: Path | None = None
+    """Folder of the result whose answers are scored."""
+    made: Path | None = None
+    """Folder that `make discussion` wrote."""
+    diagnosis: Path | None = None
+    """Folder that `diagnose` wrote."""
+    graphs: Path | None = None
+    """A file of evidence graphs."""
+
+
+_SOURCES = {
+    "answers": ("the result whose answers are scored", KindName.SCORES),
+    "made": ("the folder that `make discussion` wrote", KindName.PREFERENCE),
+    "diagnosis": ("what `reelbench diagnose` wrote", KindName.NODES),
+    "graphs": ("graphs.jsonl of `reelbench diagnose`", KindName.GRAPHS),
+}
+"""Field of `Sources` -> what its option names, and the kind that takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What pages are made of, before it is said who gets what.
+
+    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to be decided on.
     """
+
+    kind: "ReviewKind"
+    spec: BenchmarkSpec
+    split: str
+    places: Sequence[Place]
+    rows: Mapping[str, Row]
+    consensus: bool = False
+
+
+def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return media key -> rows."""
+    by_video: dict[str, list[Row]] = {}
+    for row in rows:
+        by_video.setdefault(row["video"], []).append(row)
+    return by_video
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRows:
+    """The rows that were drawn from a split, by video in the order of the draw; its seed decides on further orders."""
 
     spec: BenchmarkSpec
     split: str
     by_video: Mapping[str, Sequence[Row]]
-    answers: Path | None = None
+    given: Sources
     seed: int = 0
-    made: Path | None = None
 
 
 class ReviewKind(ABC):
@@ -201,7 +272,6 @@ class ReviewKind(ABC):
     """What stands on the page at a time."""
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
-    source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
     choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
     """Asks, each with the values that a saved file may have of it."""
 
@@ -215,6 +285,29 @@ class ReviewKind(ABC):
         return tuple(
             WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
         )
+
+    def check_sources(self, given: Sources) -> None:
+        """Raise InputError where something that this kind looks at isn't named, or something that another one does."""
+        for source, (what, kind) in _SOURCES.items():
+            if (getattr(given, source) is None) == (self.name is kind):
+                raise InputError(f"--{source} names {what}: with --ask {kind}, and only there")
+
+    def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:
+        """Draw videos with their questions; without a draw, return the questions `only`, each at a place of its own."""
+        data = given.data if given.made is None else given.made / FILES["discussion"]
+        located = loading.locate(given.name, given.split, data)
+        spec, rows = located.spec, located.read()
+        if draw is None:
+            rows = [row for row in rows if row["id"] in only]
+        elif draw.per is not None:
+            rows = draw.per.draw_rows(spec, rows, draw.seed, draw.tags)
+        by_video = rows_by_video(rows)
+        if draw is not None:
+            sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
+            drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
+            by_video = {video: by_video[video] for video in drawn}
+        places = self.places(DrawnRows(spec, located.split, by_video, given, 0 if draw is None else draw.seed))
+        return Content(self, spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the page's places, one a question."""

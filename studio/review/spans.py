@@ -6,11 +6,12 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, Field
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
@@ -23,7 +24,6 @@ from reelbench.studio.moment_pairs import across_time
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 
 APART = 0.5
@@ -36,7 +36,7 @@ class AnswerSpans(ReviewKind):
     name = KindName.SPANS
     choices = (("verdict", ("ok", "bad")),)
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
         return parts.row_item(row, _shown(spec, row), _asks("Answer"))
 
@@ -61,7 +61,7 @@ class AnswerSpans(ReviewKind):
         InputError where nothing is marked.
         """
         marks = reviews.marks()
-        by_name = {}
+        items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
             answers = list(by_reviewer.values())
             decision = reviews.decisions.get(name)
@@ -76,8 +76,9 @@ class AnswerSpans(ReviewKind):
                 span, counts = span_of(decision), span_of(decision) is not None
             else:
                 span, counts = _median(spans), bad < len(spans)
-            by_name[name] = ItemSpans(span, len(spans), bad, mean_iou, unfinished, counts)
-        items = by_name
+            items[name] = ItemSpans(
+                span=span, n=len(spans), rejected=bad, pairwise_iou=mean_iou, unfinished=unfinished, kept=counts
+            )
         if not any(item.n or item.rejected for item in items.values()):
             raise InputError("no span is marked in these files yet")
         overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
@@ -91,15 +92,7 @@ class AnswerSpans(ReviewKind):
             if (said := [f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")])
         }
         figures: dict[str, Any] = {
-            "items": {
-                name: {
-                    "span": None if item.span is None else list(item.span),
-                    "n": item.n,
-                    "rejected": item.rejected,
-                    "pairwise_iou": item.pairwise_iou,
-                }
-                for name, item in items.items()
-            },
+            "items": {name: item.model_dump(mode="json") for name, item in items.items()},
             "mean_pairwise_iou": overlap,
             "rejected_share": share,
             "reasons": reasons,
@@ -153,7 +146,7 @@ class QuestionSpans(AnswerSpans):
 
     name = KindName.QUESTION_SPANS
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and the answer's span."""
         if not row.get("span"):
             raise InputError(
@@ -168,7 +161,7 @@ class QuestionSpans(AnswerSpans):
 SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
 
 
-def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
+def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
     # What is made of the right span would tell where it lies.
     held = {facet.name for facet in spec.facets if facet.in_rows}
@@ -177,7 +170,7 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
     return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
 
 
-def _asks(title: str) -> list[Part]:
+def _asks(title: str) -> list[parts.Part]:
     bad = "Bad: not coherent, or not what the video shows (B)"
     verdict = {"type": "verdict", "name": "verdict", "title": bad, "optional": True}
     return [parts.span_ask(title), verdict, parts.note_ask()]
@@ -205,8 +198,7 @@ def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
     return any(iou(a, b) < APART for a, b in combinations(spans, 2))
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSpans:
+class ItemSpans(BaseModel):
     """What people gave for one item."""
 
     span: tuple[float, float] | None
@@ -217,9 +209,9 @@ class ItemSpans:
     """People who called it bad."""
     pairwise_iou: float | None
     """Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans."""
-    unfinished: int
+    unfinished: int = Field(exclude=True)
     """People who began a span and left one end open."""
-    kept: bool
+    kept: bool = Field(exclude=True)
     """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
 
 

@@ -17,11 +17,11 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
-from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
+from reelbench.scoring import cognitive_profile
+from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, THINKING, Tags
 from reelbench.scoring.tag_agreement import tag_agreement
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Item, Part
 from reelbench.studio.review.review_kind import WORDS, Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.tag_manual import our_manual
 
@@ -36,12 +36,12 @@ class CogmeTags(ReviewKind):
         *(f"For example: {example.text}" for example in our_manual().examples),
     )
 
-    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+    def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and subtitles."""
         shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
         if row.get("subtitles"):
             shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
-        asks: list[Part] = []
+        asks: list[parts.Part] = []
         for name in COMPONENTS:
             labels = list(our_manual().components[name].labels.items())
             if name == "thinking":
@@ -55,17 +55,8 @@ class CogmeTags(ReviewKind):
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""
-        for name, labels in COMPONENTS.items():
-            given = marks.get(name)
-            if given is None:
-                continue
-            several = [given] if name == "thinking" else given
-            if not isinstance(several, list) or any(label not in labels for label in several):
-                raise InputError(f"{where}.{name}: {given!r:.60} is not among {', '.join(labels)}")
-            if len(several) > MOST_LABELS or len(set(several)) < len(several):
-                raise InputError(
-                    f"{where}.{name}: expected up to {MOST_LABELS} labels, each once; found {len(several)}"
-                )
+        given = {name: marks[name] for name in COMPONENTS if marks.get(name) is not None}
+        cognitive_profile.tags_of({"target": [], "content": [], "thinking": THINKING[0]} | given, where)
 
     def is_done(self, marks: Marks) -> bool:
         """Whether the way of thinking is given: CogME allows no targets and no contents."""

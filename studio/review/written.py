@@ -4,25 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
 from reelbench.registry.text_tables import Table, number
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_items import Item, Place
 from reelbench.studio.review.review_kind import WORDS, DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
 
-GUIDE: Mapping[str, Any] = yaml.safe_load(
-    (resources.files("reelbench.studio.review") / "writing.yaml").read_text(encoding="utf-8")
-)
+GUIDE: Mapping[str, Any] = studio_data("review/writing.yaml")
 SLOTS = 5
 """Questions a video: CURVE has four or five."""
 _TIMES = re.compile(r"\d+(?::\d+)+")
@@ -37,7 +32,7 @@ class WrittenQuestions(ReviewKind):
     name = KindName.WRITE
     advice = (*WORDS[KindName.WRITE]["advice"], *GUIDE["advice"])
 
-    def places(self, drawn: DrawnRows) -> list[Place]:
+    def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return a place for each video and locale, with fields for `SLOTS` questions."""
         columns = {column.name for column in drawn.spec.columns}
         if not columns >= {"reasoning_steps", "skills"}:
@@ -45,7 +40,7 @@ class WrittenQuestions(ReviewKind):
                 f"--ask write: is for questions with steps and skills, as curve's are; {drawn.spec.id}'s have none"
             )
         return [
-            Place(video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)])
+            parts.Place(video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)])
             for video, rows in drawn.by_video.items()
             for locale, row in {row["language"]: row for row in reversed(rows)}.items()
         ]
@@ -114,7 +109,7 @@ class WrittenQuestions(ReviewKind):
 WRITTEN = WrittenQuestions()
 
 
-def _slot(row: Row, slot: int) -> Item:
+def _slot(row: Row, slot: int) -> parts.Item:
     locale = row["language"]
     scripts = GUIDE["scripts"].get(language_of(locale), ["Latin"])
     own: dict[str, Any] = {"start": "", "scripts": scripts, "language": language_of(locale)}

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row, questions_of, text_of
-from reelbench.registry.values import as_text, is_number
+from reelbench.registry.values import as_text
 from reelbench.tasks.curve import SPEC
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
 
 log = logging.getLogger("reelbench")
 
-_ID = re.compile(r"[\w-]{11}", re.ASCII)
+_ID = re.compile(r"([\w-]{11})", re.ASCII)
 _LOCALE = re.compile(r"([A-Za-z]{2,3})[-_]([A-Za-z]{2})")
 _ADDRESS = re.compile(
     r"(?:https?:)?(?://)?(?:youtu\.be/|(?:[\w-]+\.)*youtube(?:-nocookie)?\.com/"
@@ -34,15 +33,15 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     del split
     unlisted: set[str] = set()
     for path in paths:
-        for where, entry in entries(path):
-            name = locale(entry, where)
+        for where, entry in questions_of(path, "key", f"a question of CURVE; expected {EXPECTED}"):
+            name = _locale(entry, where)
             unlisted |= {name} - set(SPEC.languages)
             yield {
                 "id": entry["key"],
-                "video": video(entry, where),
-                "question": text(entry, "question", where),
+                "video": _video(entry, where),
+                "question": text_of(entry, "question", where, EXPECTED),
                 "language": name,
-                "answer": text(entry, "answer", where),
+                "answer": text_of(entry, "answer", where, EXPECTED),
                 "locale": [name],
                 "category": _texts(str(entry.get("category") or "").strip()),
                 "subcategory": str(entry.get("subcategory") or "").strip(),
@@ -54,26 +53,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         log.warning("curve: no source lists the locales %s; they are kept", ", ".join(sorted(unlisted)))
 
 
-def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, `key` as text; InputError where a key occurs twice."""
-    document = read_json_or_jsonl(path)
-    if isinstance(document, dict) and "question" not in document:
-        lists = [value for value in document.values() if isinstance(value, list)]
-        if len(document) == len(lists) == 1:  # the questions under one name
-            document = lists[0]
-    listed = document if isinstance(document, list) else [document]
-    if isinstance(document, dict) and "question" not in document:  # the questions by key
-        listed = [{"key": key, **value} if isinstance(value, dict) else value for key, value in document.items()]
-    return questions_of(str(path), listed, "key", f"a question of CURVE; expected {EXPECTED}")
-
-
-def text(entry: dict[str, Any], field: str, where: str) -> str:
-    """Return a text field as it is; a number becomes its text."""
-    value = entry.get(field)
-    return str(value) if is_number(value) else text_of(entry, field, where, EXPECTED)
-
-
-def locale(entry: dict[str, Any], where: str) -> str:
+def _locale(entry: dict[str, Any], where: str) -> str:
     """Return the question's locale as a BCP-47 tag such as `ja-JP`."""
     value = entry.get("locale")
     match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -82,21 +62,14 @@ def locale(entry: dict[str, Any], where: str) -> str:
     return f"{match[1].lower()}-{match[2].upper()}"
 
 
-def video(entry: dict[str, Any], where: str) -> str:
-    """Return the YouTube id of the question's video."""
+def _video(entry: dict[str, Any], where: str) -> str:
+    """Return the id of the question's video, which stands alone or in a YouTube address of any form."""
     value = entry.get("video_id")
-    if not isinstance(value, str) or (name := video_id(value)) is None:
+    address = value.strip() if isinstance(value, str) else ""
+    found = _ID.fullmatch(address) or _ADDRESS.match(address)
+    if found is None:
         raise InputError(f"{where}: video_id is {value!r}, expected a YouTube address or an id of 11 characters")
-    return name
-
-
-def video_id(address: str) -> str | None:
-    """Return the id in a YouTube address of any form, or the id that `address` is; None where there is none."""
-    address = address.strip()
-    if _ID.fullmatch(address):
-        return address
-    found = _ADDRESS.match(address)
-    return found[1] if found else None
+    return found[1]
 
 
 def _texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry.data.mapped_rows import seconds
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_entries, read_json
+from reelbench.registry.files import read_json
 from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
 from reelbench.registry.values import is_whole
 
@@ -28,8 +29,10 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     """
     questions, *joined = paths
     said = read_script(joined[0]) if joined else {}
-    for where, entry in entries(questions):
-        vid = entry["vid"]
+    what = f"a DramaQA question; expected {EXPECTED}"
+    # Episode, scene and shot: anything else would point outside the pictures.
+    for where, entry in questions_of(questions, "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid")))):
+        vid, level = entry["vid"], entry.get("q_level_logic")
         yield {
             "id": entry["qid"],
             "video": vid,
@@ -37,18 +40,11 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "language": "en",
             "options": options(entry, where),
             "answer": "" if split == "test" else letter(entry, where),
-            "difficulty": difficulty(entry),
+            "difficulty": [] if level is None else [str(level)],
             "video_type": str(entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")),
             "shots": shots(entry, where),
             "subtitles": said.get(vid, ""),
         }
-
-
-def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, `qid` as text; InputError where one is not a question or there twice."""
-    what = f"a DramaQA question; expected {EXPECTED}"
-    # Episode, scene and shot: anything else would point outside the pictures.
-    return questions_of(str(path), read_entries(path), "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid"))))
 
 
 def options(entry: dict[str, Any], where: str) -> list[str]:
@@ -74,12 +70,6 @@ def letter(entry: dict[str, Any], where: str) -> str:
 def option_letter(index: object) -> str | None:
     """Return the letter of an option's index, or None where it is not one."""
     return LETTERS[index] if is_whole(index) and 0 <= index < OPTIONS else None
-
-
-def difficulty(entry: dict[str, Any]) -> list[str]:
-    """Return the question's logical complexity, 1 to 4, as a label; empty where the file has none."""
-    level = entry.get("q_level_logic")
-    return [] if level is None else [str(level)]
 
 
 def shots(entry: dict[str, Any], where: str) -> list[str]:
@@ -113,24 +103,18 @@ def read_script(path: Path) -> dict[str, str]:
     document = read_json(path)
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
-    lines: dict[str, dict[Any, Mapping[str, Any]]] = {}
+    lines: dict[str, dict[float, Mapping[str, Any]]] = {}
     for shot, entry in document.items():
         said = entry.get("contained_subs") if isinstance(entry, dict) else None
-        if not isinstance(said, list) or not all(isinstance(line, dict) and _start(line) is not None for line in said):
+        if not isinstance(said, list) or not all(isinstance(line, dict) and "st" in line for line in said):
             raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+        by_start = {seconds(line["st"], f"{path}: {shot!r}: st"): line for line in said}
         for vid in (shot, shot.rpartition("_")[0] + _SCENE):
-            lines.setdefault(vid, {}).update((line["st"], line) for line in said)
+            lines.setdefault(vid, {}).update(by_start)
     return {
         vid: "\n".join(
             f"{line.get('speaker') or 'Unknown'}: {line.get('utter') or ''}".strip()
-            for line in sorted(of_vid.values(), key=lambda line: _start(line) or 0.0)
+            for _, line in sorted(of_vid.items())
         )
         for vid, of_vid in lines.items()
     }
-
-
-def _start(line: Mapping[str, Any]) -> float | None:
-    try:
-        return float(line["st"])
-    except (KeyError, TypeError, ValueError):
-        return None

@@ -1,7 +1,7 @@
 """DramaQA's prediction files.
 
 Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid, as the authors' eval_submission.py
-reads them (liveseongho/DramaQAChallenge2020 at 446efa5); references are `AnotherMissOhQA_*_set.json`.
+reads them (liveseongho/DramaQAChallenge2020 at 446efa5).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
-from reelbench.registry.rows import LETTERS, text_of
+from reelbench.registry.rows import LETTERS
 from reelbench.tasks import submissions
 from reelbench.tasks.dramaqa_cogme import data
 
@@ -20,30 +20,8 @@ SUBMISSION_SUFFIX = ".json"
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a document is meant to be in this format: some entry has a correct_idx, or some qid a number."""
-    if isinstance(document, dict) and "qid" not in document:
-        return any(
-            "correct_idx" in value if isinstance(value, dict) else isinstance(value, int) for value in document.values()
-        )
-    entries = document if isinstance(document, list) else [document]
-    return any(isinstance(entry, dict) and {"qid", "correct_idx"} <= entry.keys() for entry in entries)
-
-
-def read_references(path: Path) -> list[submissions.Reference]:
-    """Read the owners' question file; InputError where it has no answers."""
-    references = [
-        submissions.Reference(
-            entry["qid"],
-            entry["vid"],
-            {"answer": data.letter(entry, where)},
-            {"difficulty": data.difficulty(entry)},
-            text_of(entry, "que", where, data.EXPECTED),
-            tuple(data.options(entry, where) if entry.get("answers") is not None else [""] * data.OPTIONS),
-        )
-        for where, entry in data.entries(path)
-    ]
-    if not references:
-        raise InputError(f"{path}: no questions in it; expected an AnotherMissOhQA_*_set.json")
-    return references
+    bare = document.values() if isinstance(document, dict) and "qid" not in document else ()
+    return submissions.in_format(document, "qid", "correct_idx") or any(isinstance(value, int) for value in bare)
 
 
 def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401

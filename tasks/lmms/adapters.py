@@ -247,7 +247,7 @@ def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat
     by_default = adapter is None and model is not None and model not in SINGLE
     if adapter is not None:
         varies = adapter.spreads and sampling.kind in {"fps", "all"}
-        by_default = adapter.images or varies or not _reads(adapter.needs)
+        by_default = adapter.images or varies or not _has_reader(adapter.needs)
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
     if by_default:
@@ -261,7 +261,7 @@ def sees(model: str | None) -> bool:
     return adapter is None or adapter.sees
 
 
-def _reads(module: str) -> bool:
+def _has_reader(module: str) -> bool:
     """Whether the module that an adapter reads clips with, if it needs one, is here and found FFmpeg's libraries."""
     if not module or find_spec(module) is None:
         return not module
@@ -281,12 +281,14 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     costs = costs if model in ENCODES_AGAIN and sampling.decodes else []
     if not sampling.decodes or sampling.form == "images":
         needs = adapter.needs if adapter is not None and sampling.kind == "native" else ""
-        return {}, costs if _reads(needs) else [f"{model} reads no video without {needs}: --frames shows it pictures"]
+        return {}, costs if _has_reader(needs) else [
+            f"{model} reads no video without {needs}: --frames shows it pictures"
+        ]
     heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
     heard = heard if model in LISTENERS and not sampling.keeps_sound else []
     if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
         why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
-        if adapter is not None and not adapter.images and not _reads(adapter.needs):
+        if adapter is not None and not adapter.images and not _has_reader(adapter.needs):
             why = f"it reads no clip without {adapter.needs}"
         size = "" if sampling.size else f", size={PICTURE_SIZE}"
         return {}, [
@@ -297,7 +299,7 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     if adapter is None:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
-    if not _reads(adapter.needs):
+    if not _has_reader(adapter.needs):
         raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
     if adapter.spreads and sampling.kind in {"fps", "all"}:
         why = "takes one number of frames of every clip"

@@ -276,7 +276,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
         for name, theirs in names.items()
         if preset.get(name) not in {None, _NEUTRAL.get(name)} and adapters.drops(model, theirs)
     } - {"max_tokens"}
-    preset = preset.given_up(
+    preset = preset.overridden_by(
         **{name: name in lost or theirs in own or None for name, theirs in names.items()},
         seed=option_value(arguments, "--seed"),
         pixels=None if "qwen" in (option_value(arguments, "--model") or "") else "not taken",
@@ -294,7 +294,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
         arguments = replaced(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
     if "max_pixels=" in model_args:
-        preset = preset.given_up(pixels=model_args)
+        preset = preset.overridden_by(pixels=model_args)
     elif (pixels := preset.get("pixels")) is not None:
         arguments = replaced(arguments, "--model_args", ",".join(filter(None, (model_args, f"max_pixels={pixels}"))))
     return arguments, preset

@@ -193,11 +193,11 @@ def raw_replies(path: Path) -> dict[str, str]:
     return {
         detail["sample"]["id"]: reply
         for _, line in read_jsonl(path)
-        if (detail := _detail_of(line)) is not None and (reply := reply_of(line)) is not None
+        if (detail := _detail_of(line)) is not None and (reply := logged_reply(line)) is not None
     }
 
 
-def reply_of(line: Mapping[str, Any]) -> str | None:
+def logged_reply(line: Mapping[str, Any]) -> str | None:
     """Return all that the model wrote, from a line of the log; None where there is no text."""
     reply = line.get("resps", line.get("filtered_resps"))
     while isinstance(reply, list) and reply:

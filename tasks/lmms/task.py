@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.judge_run import LiveJudge
 from reelbench.registry import decoding, rows, settings
-from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
@@ -26,6 +25,7 @@ from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
+from reelbench.registry.question_cues import QuestionCues
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
@@ -145,7 +145,7 @@ class LmmsTask:
         self._judge = LiveJudge(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
         # Say which column the task's prompt needs and no row has: a file that was not joined.
-        task = self._task(data.task)
+        task = next(task for task in self.spec.tasks if task.name == data.task)
         template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
         needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
         empty = sorted(field for field in needed if not any(dataset[field]))
@@ -196,9 +196,6 @@ class LmmsTask:
         left_out = "%s: %d of %d questions are left out because their video is not here or can't be read %s"
         log.warning(left_out, data.task, len(missing), len(dataset), where)
         return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
-
-    def _task(self, name: str) -> TaskSpec:
-        return next(task for task in self.spec.tasks if task.name == name)
 
     def _library(self, split: str) -> Library:
         if split not in self._libraries:
@@ -338,7 +335,7 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
 def _with_cues(dataset: "Dataset") -> "Dataset":
     """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
-    cues = settings.CUES.read(Cues.read)
+    cues = settings.CUES.read(QuestionCues.read)
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
     kept = _kept(dataset, cues.by_id)

@@ -17,7 +17,7 @@ from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
 from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import choice
-from reelbench.tasks.lmms.run_logs import reply_of
+from reelbench.tasks.lmms.run_logs import logged_reply
 from reelbench.tasks.submissions import Questions, answered, cut_off, reference_of
 
 _IDS = ("id", "key", "qid", "question_id")
@@ -87,7 +87,7 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         row = _row(line, known, by_id)
         if row is None:
             raise InputError(f"{where}: is about no question of {spec.id}; is the data of the same release?")
-        text = reply_of(line)
+        text = logged_reply(line)
         if text is None:
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
         if row["id"] in items:

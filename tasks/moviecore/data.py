@@ -5,6 +5,7 @@ shapes that these imply are read: an object keyed by question id, an object keye
 each, and a list (or JSON Lines) of questions.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -38,44 +39,32 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         }
 
 
-def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield `entries_of` a file."""
-    return entries_of(path, read_json_or_jsonl(path))
+def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
+    """Yield (where, entry) for every question of a file, whose `document` may be read, in any of the three shapes.
 
-
-def entries_of(path: Path, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    """Yield (where, entry) for every question of a file's document in any of the three shapes, with `id` and `video`.
-
-    `named` says whether the id is the file's own, or made of the video and the question's place.
+    Each has its `id` and `video`; `named` says whether the id is the file's own, or made of the video and the
+    question's place.
     """
-    if not isinstance(document, list | dict):
-        raise InputError(f"{path}: holds a {type(document).__name__}, expected an object or a list of questions")
-    listed = document if isinstance(document, list) else ()
-    entries: list[tuple[str, str | None, Any]]
-    entries = [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(listed, start=1)]
-    for key, value in document.items() if isinstance(document, dict) else ():
-        if isinstance(value, list):  # keyed by video
-            entries += [(f"{path}: {key!r}, question {n}", key, entry) for n, entry in enumerate(value, start=1)]
-        elif isinstance(value, dict):  # keyed by question id, "<video>_<n>"
-            video = value.get("video") or key.rpartition("_")[0] or key
-            entries.append((f"{path}: {key!r}", video, {"question_id": key, **value}))
-        else:
-            raise InputError(
-                f"{path}: {key!r} holds a {type(value).__name__}, expected a question with {EXPECTED}, or a video's "
-                "list of them"
-            )
-    ordinals: dict[str, int] = {}
-    for where, key, entry in entries:
-        if not isinstance(entry, dict):
-            raise InputError(f"{where} is a {type(entry).__name__}, expected an object with {EXPECTED}")
-        # The media key of a video's file name: without folder and video suffix.
-        name = PurePosixPath(str(entry.get("video") or entry.get("video_id") or entry.get("video_name") or key or ""))
-        video = name.stem if name.suffix.lower() in SUFFIXES else name.name
-        if not video:
-            raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
-        ordinals[video] = ordinals.get(video, 0) + 1
-        own = entry.get("question_id") or entry.get("id")
-        yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
+    document = read_json_or_jsonl(path) if document is None else document
+    ordinals: Counter[str] = Counter()
+    for key, value in document.items() if isinstance(document, dict) else [("", document)]:
+        several = isinstance(value, list)  # keyed by video, or all of the file
+        for number, found in enumerate(value if several else [value], start=1):
+            place = f"entry {number}" if not key else f"{key!r}, question {number}" if several else repr(key)
+            where = f"{path}: {place}"
+            if not isinstance(found, dict):
+                raise InputError(f"{where} holds a {type(found).__name__}, expected a question with {EXPECTED}")
+            entry = found if several else {"question_id": key, **found}
+            of_key = key if several else key.rpartition("_")[0] or key  # a question's is "<video>_<n>"
+            # The media key of a video's file name: without folder and video suffix.
+            named = entry.get("video") or entry.get("video_id") or entry.get("video_name") or of_key
+            name = PurePosixPath(str(named))
+            video = name.stem if name.suffix.lower() in SUFFIXES else name.name
+            if not video:
+                raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
+            ordinals[video] += 1
+            own = entry.get("question_id") or entry.get("id")
+            yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
 
 
 def reference(entry: dict[str, Any], where: str) -> str:

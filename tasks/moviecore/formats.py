@@ -5,11 +5,13 @@ with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annota
 is read the same way; predictions without references are compared with a references file, or the benchmark's own data.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import text_of
+from reelbench.registry.values import is_array, is_object
 from reelbench.tasks import submissions
 from reelbench.tasks.moviecore import data
 
@@ -21,19 +23,14 @@ EXPECTED = (
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a document is meant to be in this format: lists by video, or some question with a `pred` and a video."""
-    if isinstance(document, dict):
-        return any(
-            isinstance(value, list) or (isinstance(value, dict) and "pred" in value) for value in document.values()
-        )
-    named = {"video", "video_id", "video_name"}
-    return isinstance(document, list) and any(
-        isinstance(entry, dict) and "pred" in entry and bool(named & entry.keys()) for entry in document
-    )
+    if is_object(document):
+        return any("pred" in value if is_object(value) else is_array(value) for value in document.values())
+    return submissions.in_format(document, "pred", "video", "video_id", "video_name")
 
 
 def own_references(path: Path, document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether each entry of a file in this format has its reference."""
-    return all("answer" in entry or "enhanced_answer" in entry for _, entry in data.entries_of(path, document))
+    return all("answer" in entry or "enhanced_answer" in entry for _, entry in data.entries(path, document))
 
 
 def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
@@ -41,7 +38,7 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
 
     The authors' shape has no ids, so against other references an entry without one is matched by video and question.
     """
-    entries = list(data.entries_of(path, document))
+    entries = list(data.entries(path, document))
     if not any("pred" in entry for _, entry in entries):
         raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
     references = questions.references() if questions.file != path else ()
@@ -63,19 +60,13 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
     return predictions
 
 
-def read_references(path: Path) -> list[submissions.Reference]:
-    """Read an annotation file in any of its shapes."""
-    references = [_reference(where, entry) for where, entry in data.entries(path)]
-    if not references:
-        raise InputError(f"{path}: no questions in it")
-    return references
-
-
-def _reference(where: str, entry: dict[str, Any]) -> submissions.Reference:
-    return submissions.Reference(
-        entry["id"],
-        entry["video"],
-        {"text": data.reference(entry, where)},
-        {"classification": data.labels(entry)} if "classification" in entry else {},
-        text_of(entry, "question", where, data.EXPECTED),
-    )
+def read_references(path: Path) -> Iterator[submissions.Reference]:
+    """Yield the references of an annotation file in any of its shapes."""
+    for where, entry in data.entries(path):
+        yield submissions.Reference(
+            entry["id"],
+            entry["video"],
+            {"text": data.reference(entry, where)},
+            {"classification": data.labels(entry)} if "classification" in entry else {},
+            text_of(entry, "question", where, data.EXPECTED),
+        )

@@ -8,16 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry.data.mapped_rows import read_windows
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_entries
-from reelbench.registry.rows import Row, questions_of
+from reelbench.registry.rows import Row, questions_of, text_of
 from reelbench.registry.values import is_number
 
-HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
-GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
-
-LETTERS = "ABCD"
-"""The options, of which each question has four."""
+_HUB = "qid, vid, duration, question, options, ans, span"
+EXPECTED = f"{_HUB} or qid, vid, duration, query, relevant_windows, ans"
 
 # The paper and other people's loaders spell the three categories differently.
 _CATEGORIES = {
@@ -41,16 +38,16 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         open_form = split == "train" and not options
         if not open_form and (not isinstance(options, list) or not options):
             raise InputError(
-                f"{where} has no options; expected the Hub's file with {', '.join(HUB_FIELDS)} (the evaluator's "
-                f"rextime_val.jsonl alone has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
+                f"{where} has no options; expected the Hub's file with {_HUB} (the evaluator's rextime_val.jsonl alone "
+                f"has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
             )
         yield {
             "id": entry["qid"],
             "video": str(entry["vid"]),
-            "question": question(entry, where),
+            "question": text_of(entry, "question", where, EXPECTED),
             "language": "en",
             "options": [str(option) for option in options],
-            "answer": "" if hidden or open_form else letter(entry, where),
+            "answer": "" if hidden or open_form else text_of(entry, "ans", where, "the letter of the right option"),
             "span": [] if hidden else windows(entry, where)[0],
             "duration": duration(entry, where),
             "category": category(entry),
@@ -61,34 +58,14 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question, an entry that is in several files merged by `qid`."""
-    what = f"a ReXTime question; expected {', '.join(HUB_FIELDS)} or {', '.join(GROUND_TRUTH_FIELDS)}"
+    what = f"a ReXTime question; expected {EXPECTED}"
     merged: dict[str, tuple[str, dict[str, Any]]] = {}
     for path in paths:
-        listed = questions_of(str(path), read_entries(path), "qid", what, lambda entry: entry.get("vid") is not None)
-        for where, entry in listed:
+        for where, entry in questions_of(path, "qid", what, lambda entry: entry.get("vid") is not None):
             place, known = merged.get(entry["qid"], (where, {}))
-            merged[entry["qid"]] = place, {name: value for name, value in entry.items() if value is not None} | known
+            said = {name: value for name, value in entry.items() if value is not None} | known
+            merged[entry["qid"]] = place, ({"question": said["query"]} if "query" in said else {}) | said
     yield from merged.values()
-
-
-def question(entry: dict[str, Any], where: str) -> str:
-    """Return the question, which the two schemas call differently."""
-    text = entry.get("question") or entry.get("query")
-    if not isinstance(text, str):
-        raise InputError(f"{where} has no question; found {', '.join(sorted(entry))}")
-    return text
-
-
-def letter(entry: dict[str, Any], where: str) -> str:
-    """Return the letter of the right option: one of as many capital letters as there are options."""
-    answer = entry.get("ans")
-    if not isinstance(answer, str) or not answer:
-        raise InputError(f"{where} has no 'ans'; expected the letter of the right option")
-    options = entry.get("options")
-    letters = LETTERS[: len(options)] if isinstance(options, list) else LETTERS
-    if len(answer) != 1 or answer not in letters:
-        raise InputError(f"{where}: ans is {answer[:40]!r}, expected the right option's letter, {', '.join(letters)}")
-    return answer
 
 
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
@@ -97,17 +74,11 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
     A window that runs backwards is damage, and would be a zero for every model: it is an InputError. The owners' file
     has two without length, on which their evaluator gives nobody a point; these stay.
     """
-    given = entry["relevant_windows"] if "relevant_windows" in entry else [entry.get("span")]
-    if not isinstance(given, list) or not given:
+    given = entry.get("relevant_windows", entry.get("span"))
+    if not given:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
-    pairs = []
-    for window in given:
-        if not isinstance(window, list) or len(window) < 2 or not all(is_number(part) for part in window[:2]):  # noqa: PLR2004
-            raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
-        if not 0 <= window[0] <= window[1]:
-            raise InputError(f"{where}: the window {window!r} ends before it starts; expected [start, end] in seconds")
-        pairs.append([float(window[0]), float(window[1])])
-    return pairs
+    ends = [max(0.0, end) for end in read_windows(given, f"{where}: the window")]
+    return [ends[at : at + 2] for at in range(0, len(ends), 2)]
 
 
 def duration(entry: dict[str, Any], where: str) -> float:

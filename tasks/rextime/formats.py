@@ -4,65 +4,56 @@ Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9
 ground truth in JSON Lines or the Hub's JSON.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample, shared_labels
+from reelbench.registry.rows import LETTERS, text_of
 from reelbench.registry.values import is_number
 from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
 
-_FOUR = ("",) * 4
+_FOUR = LETTERS[:4]  # each question's options
+KEYS = {"pred_relevant_windows": "span", "ans": "answer"}  # of a submission -> of an answer as it is read
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a document is meant to be in this format: some entry has a qid with windows or an answer."""
-    entries = document if isinstance(document, list) else [document]
-    return any(
-        isinstance(entry, dict) and "qid" in entry and bool({"pred_relevant_windows", "ans"} & entry.keys())
-        for entry in entries
-    )
+    return submissions.in_format(document, "qid", *KEYS)
 
 
-def read_references(path: Path) -> list[submissions.Reference]:
-    """Read ground truth in either of its schemas."""
-    references = []
+def read_references(path: Path) -> Iterator[submissions.Reference]:
+    """Yield the references of ground truth in either of its schemas."""
     for where, entry in data.entries([path]):
-        target = {"answer": data.letter(entry, where), "spans": data.windows(entry, where)}
+        answer = text_of(entry, "ans", where, "the letter of the right option")
         # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
         options = entry.get("options") or []
         if not isinstance(options, list):
             raise InputError(f"{where}: options is {options!r:.80}, expected a list of texts")
-        references.append(
-            submissions.Reference(
-                entry["qid"],
-                str(entry["vid"]),
-                target,
-                shared_labels({"category": data.category(entry)}),
-                data.question(entry, where),
-                tuple(map(str, options)) or _FOUR,
-            )
+        yield submissions.Reference(
+            entry["qid"],
+            str(entry["vid"]),
+            {"answer": answer, "spans": data.windows(entry, where)},
+            shared_labels({"category": data.category(entry)}),
+            text_of(entry, "question", where, data.EXPECTED),
+            tuple(map(str, options)) or ("",) * len(_FOUR),
         )
-    if not references:
-        raise InputError(f"{path}: no questions in it; expected the ground truth, a line or an entry per question")
-    return references
 
 
 def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
-    keys = {"pred_relevant_windows": "span", "ans": "answer"}
-    entries = list(submissions.entries(path, document, "qid", EXPECTED, lambda entry: not keys.keys() & entry.keys()))
+    entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
-    offers = {key: name for key, name in keys.items() if any(key in entry for _, _, entry in entries)}
+    offers = {key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)}
     predictions: dict[str, submissions.Prediction] = {}
     for _, qid, entry in entries:
         read_as = reread(entry)
         parsed = {name: read_as.get(name) for name in offers.values()}
-        raw = {key: entry[key] for key in keys if key in entry}
+        raw = {key: entry[key] for key in KEYS if key in entry}
         predictions[qid] = submissions.Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
     return predictions
 
@@ -95,8 +86,8 @@ def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
         seen.add(row["qid"])
         if len(windows) != 1 or len(windows[0]) != 2 or not all(map(is_number, windows[0])):  # noqa: PLR2004
             raise InputError(f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds")
-        if answer not in ("", *data.LETTERS):
-            raise InputError(f"{where}: ans is {answer!r:.40}, expected one of {', '.join(data.LETTERS)}")
+        if answer not in ("", *_FOUR):
+            raise InputError(f"{where}: ans is {answer!r:.40}, expected one of {', '.join(_FOUR)}")
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:

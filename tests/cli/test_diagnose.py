@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.studio.diagnosis import questions
+from reelbench.studio.diagnosis.folder import read_questions
 from reelbench.tasks import curve
 from reelbench.tasks.lmms import process, worker
 from tests.program import app
@@ -162,7 +162,7 @@ def test_questions_with_options_are_asked_in_words(tmp_path):
         "id: kitchen\ntitle: Kitchen\nkind: choice\nsource: {file: rows.jsonl}\nanswer_is: letter\n"
         "columns: {id: qid, video: clip, question: q, options: opts, answer: right, reasoning: why}\n"
     )
-    (question,) = questions.read(str(tmp_path / "kitchen"))
+    (question,) = read_questions(str(tmp_path / "kitchen"))
     assert question.question == "What boils?\nA. Tea\nB. Soup"
     assert (question.answer, question.steps) == ("B. Soup", "1. Steam.")
 
@@ -188,6 +188,7 @@ class TestErrors:
         assert report["rounds"][0]["open"] == 3
         assert report["consensus"] == {"3": 6, "2": 0, "none": 0}
         assert report["stops"] == {"limit": 3}
+        assert report["judge"]["requested"] == "j"  # as the result says
         records = lines(tmp_path / "out" / "isolation.jsonl")
         assert [record["id"] for record in records] == ["mini1", "mini2", "mini10"]
         assert records[0].keys() >= {"id", "round", "nodes", "cue", "stop"}

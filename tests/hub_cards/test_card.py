@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from reelbench.hub_cards import card, files, material
+from reelbench.hub_cards import card, material, merge
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from tests.hub_cards.rendering import rendered
@@ -61,7 +61,7 @@ def test_labels_that_the_data_has_not_are_told():
     text = rendered("dramaqa_cogme", counted=False)["README.md"].decode()
     assert "### Thinking" not in text
     spec = discovery.get("dramaqa_cogme")
-    mini = material.gather(spec, material.datasheet.path_of(spec).parent / "mini")
+    mini = material.gather(spec, material.datasheet_path(spec).parent / "mini")
     statistics = {section.name: section.body for section in card.render(mini).sections}["statistics"]
     assert "Not counted: `target`, `content`, `thinking`." in statistics
 
@@ -80,13 +80,13 @@ def test_eval_yaml_has_the_tasks_that_anybody_can_score():
 def test_a_file_in_the_folder_s_place_is_refused(tmp_path):
     (tmp_path / "card").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is a file, expected a folder"):
-        files.write(material.gather(discovery.get("moviecore")), tmp_path / "card")
+        merge.write(material.gather(discovery.get("moviecore")), tmp_path / "card")
 
 
 def test_a_readme_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "README.md").write_bytes(b"caf\xe9")
     with pytest.raises(InputError, match=r"README.md: not UTF-8 text \(byte 3\)"):
-        files.write(material.gather(discovery.get("moviecore")), tmp_path)
+        merge.write(material.gather(discovery.get("moviecore")), tmp_path)
     assert (tmp_path / "README.md").read_bytes() == b"caf\xe9"
 
 
@@ -113,15 +113,15 @@ class TestOwnRows:
 
     def test_it_never_goes_over_the_owners_card(self, mine, tmp_path):
         moviecore = discovery.get("moviecore")
-        files.write(material.gather(moviecore), tmp_path / "card")
+        merge.write(material.gather(moviecore), tmp_path / "card")
         before = (tmp_path / "card" / "README.md").read_bytes()
         with pytest.raises(InputError, match=r"README.md: is the card of moviecore; write this one to another folder"):
-            files.write(material.gather(moviecore, mine), tmp_path / "card")
+            merge.write(material.gather(moviecore, mine), tmp_path / "card")
         assert (tmp_path / "card" / "README.md").read_bytes() == before
 
 
 def test_a_folder_with_another_benchmark_s_card_is_refused_and_keeps_it(tmp_path, reelbench):
-    files.write(material.gather(discovery.get("moviecore")), tmp_path)
+    merge.write(material.gather(discovery.get("moviecore")), tmp_path)
     before = (tmp_path / "README.md").read_bytes()
     for name in ("curve", "dramaqa_cogme", "moviechat", "rextime"):
         done = reelbench("cards", "render", name, "--out", tmp_path)
@@ -130,5 +130,5 @@ def test_a_folder_with_another_benchmark_s_card_is_refused_and_keeps_it(tmp_path
             done.stderr.strip().splitlines()[-1].endswith("is the card of moviecore; write this one to another folder")
         )
         assert (tmp_path / "README.md").read_bytes() == before
-    files.write(material.gather(discovery.get("moviecore")), tmp_path)
+    merge.write(material.gather(discovery.get("moviecore")), tmp_path)
     assert (tmp_path / "README.md").read_bytes() == before

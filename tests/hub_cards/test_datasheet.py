@@ -2,20 +2,20 @@
 
 import pytest
 
-from reelbench.hub_cards import datasheet
+from reelbench.hub_cards import material
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 
 GOOD = (
     "---\ntask_categories: [video-text-to-text]\nannotations_creators: [found]\nlanguage_creators: [found]\n"
     "source_datasets: [original]\ntags: [video]\n---\n"
-) + "".join(f"## {name}\n\nText.\n\n" for name in (datasheet.LIMITATIONS, *datasheet.SECTIONS))
+) + "".join(f"## {name}\n\nText.\n\n" for name in (material.LIMITATIONS, *material.SECTIONS))
 
 
 def test_every_benchmark_has_one():
     for spec in discovery.specs().values():
-        sheet = datasheet.read(spec)
-        assert tuple(sheet.sections) == datasheet.SECTIONS
+        sheet = material.read_datasheet(spec)
+        assert tuple(sheet.sections) == material.SECTIONS
         assert sheet.limitations.startswith("- ")
 
 
@@ -24,7 +24,7 @@ def test_every_benchmark_has_one():
     [
         ("---\n", "", "expected a front matter"),
         ("[video-text-to-text]", "[video-to-money]", "front matter: field task_categories.0"),
-        ("tags: [video]", "tags: [video", "front matter: "),
+        ("tags: [video]", "tags: [video", "its front matter is not valid YAML"),
         ("tags:", "tag:", "front matter: field tags: Field required"),
         ("## Uses\n", "## Users\n", "has the sections .*Users.*; expected .*Uses"),
         ("## Uses\n\nText.", "## Uses\n", "empty: Uses"),
@@ -33,5 +33,5 @@ def test_every_benchmark_has_one():
 )
 def test_what_is_wrong_is_told(old, new, told):
     assert old in GOOD
-    with pytest.raises(InputError, match=f"sheet.md: {told}"):
-        datasheet.parse(GOOD.replace(old, new, 1), "sheet.md")
+    with pytest.raises(InputError, match=rf"sheet.md(, line \d+)?: {told}"):
+        material.parse_datasheet(GOOD.replace(old, new, 1), "sheet.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reelbench.hub_cards import files, material
+from reelbench.hub_cards import material, merge
 from reelbench.registry import discovery
 from tests.hub_cards.rendering import HELD, NAMES, content, gold, render, rendered, with_mini_as_owners
 from tests.servers.hub import HubServer, skip_unless_cards_are_validated_here
@@ -89,7 +89,7 @@ def test_how_the_user_called_a_file_is_not_in_a_card(tmp_path):
     spec, mini = with_mini_as_owners(discovery.get("rextime"))
     own = tmp_path / "from_jane_confidential.json"
     own.write_bytes((mini / "rextime_val.json").read_bytes())
-    files.write(material.gather(spec, own), tmp_path / "card")
+    merge.write(material.gather(spec, own), tmp_path / "card")
     text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
     assert "| `val` (default) | 12 |" in text
     assert "jane" not in text

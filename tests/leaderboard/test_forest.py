@@ -1,6 +1,7 @@
 """The board's first screen as a plot, in a real browser: lanes, comparisons in place, charts to take along."""
 
 import csv
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -76,6 +77,9 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
             "MovieCORE judged by gpt-4o-mini-2024-07-18 (the authors’ judge)"
         )
         expect(page.locator(".trust")).to_contain_text("ReXTime scored by rule")
+        # Who gave a lane's numbers stands over them.
+        units = ["%; judge: gemini-2.5-flash", "of 5; judge: gpt-4o-mini-2024-07-18", "%; scored by rule"]
+        expect(page.locator("th.lane-cell .unit")).to_have_text([re.compile(f"{re.escape(text)}$") for text in units])
         rows = page.locator(".rows").bounding_box()
         assert page.locator(".key").bounding_box()["y"] == pytest.approx(rows["y"] + rows["height"], abs=2)
         # The numbers of an axis stand over their places in the lanes.
@@ -125,7 +129,13 @@ def test_one_lane_at_a_time_on_a_phone_and_nothing_scrolls_sideways(page_of, eig
         if width > 640:
             expect(lanes).to_have_count(3)
             return
-        expect(lanes).to_have_text(["CURVE↕"])
+        # Beside the overall rank stands what it is made of, no single benchmark's number.
+        expect(lanes).to_have_text(["Mean win rate↕"])
+        expect(page.locator("th.rank-cell .unit")).to_have_text("overall")
+        page.get_by_label("Compare lab/m0").check()
+        expect(page.locator(".compare-note")).to_contain_text("m0 pinned. CURVE:")
+        expect(page.locator(".compare-note")).to_contain_text("MovieCORE:")
+        page.get_by_label("Compare lab/m0").uncheck()
         page.locator("#lane").select_option(label="MovieCORE")
         expect(lanes).to_have_text(["MovieCORE↕"])
         expect(page.locator("#lane")).to_be_focused()
@@ -149,7 +159,9 @@ def test_what_is_compared_is_exactly_what_is_ticked(page_of, rextime_run, checke
         row = names(page).nth(1).locator("xpath=ancestor::tr")
         expect(row.locator(".difference .dot")).to_have_attribute("data-value", "-8.333333")
         expect(page.locator(".compare-note")).to_contain_text("best is better than 1 model, not told apart from 1.")
-        expect(page.locator(".key .of-pin:visible")).to_have_text(["better than the pinned", "not told apart", "worse"])
+        expect(page.locator(".key .of-pin:visible")).to_have_text(
+            [re.compile("adjusted 95 % interval"), "better than the pinned", "not told apart", "worse"]
+        )
         expect(page.locator(".key .of-scores:visible")).to_have_count(0)
         page.get_by_label("Compare org/far").check()
         expect(compared).to_have_count(2)

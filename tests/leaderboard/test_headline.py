@@ -41,7 +41,7 @@ def test_who_leads_by_how_much():
     rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0), ("d", 2.0))]
     a, b, c, d = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, b), (a, c), (a, d), (b, d)])
-    leads = " leads on ReXTime, ahead of the next by 10.0 points (95 %: 4.0 to 16.0)."
+    leads = " leads on ReXTime, ahead of the next by 10.0 points (adjusted 95 %: 4.0 to 16.0)."
     assert headline.of_board(found) == ["", "a", leads]
 
 
@@ -54,9 +54,15 @@ def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_on
     assert headline.of_board(found) == ["", "a", best]
     places = {"a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (4, 4)}
     found.overall[:] = [replace(one, ranks=places[one.key[0]]) for one in found.overall]
-    assert headline.of_board(found) == ["", "a", ", ", "b", " and ", "c", " may be first overall. ", "a", best]
+    # By their values alone (nothing is stored), a beats all three others, b two, c one.
+    may = " may be first overall: mean win rates 100.0, 66.7 and 33.3 %. "
+    assert headline.of_board(found) == ["", "a", ", ", "b", " and ", "c", may, "a", best]
+    alone = [replace(one, ranks=(1, 1) if one.key[0] == "a" else (2, 4)) for one in found.overall]
+    first = " is first overall: mean win rate 100.0 %, the next 66.7 %. "
+    assert headline.of_board(replace(found, overall=alone)) == ["", "a", first, "a", best]
     found.overall[:] = [replace(one, ranks=(1, 4)) for one in found.overall]
-    assert headline.of_board(found)[:2] == ["Four models may be first overall. ", "a"]
+    highest = " has the highest mean win rate, 100.0 %, the next 66.7 %. "
+    assert headline.of_board(found) == ["Four models may be first overall; ", "a", highest, "a", best]
     found = compared(*(rows := [row for row in rows if row.group != MOVIECORE and row.model in "ab"]), pairs=told[:1])
     found.overall[:] = []
     both = " leads on ReXTime and may be first on CURVE"
@@ -67,7 +73,7 @@ def test_whoever_is_not_beaten_may_be_first():
     rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0))]
     a, _, c = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, c)])
-    ahead = ["a", " is ahead of ", "b", " by 10.0 points (95 %: −1.0 to 21.0), not told apart."]
+    ahead = ["a", " is ahead of ", "b", " by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart."]
     assert headline.of_group(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
     assert headline.of_board(found) == ["", "a", " and ", "b", " may be first on ReXTime."]
     rows.append(entry("d", 18.0, kind="run"))
@@ -77,10 +83,10 @@ def test_whoever_is_not_beaten_may_be_first():
 def test_what_papers_print_leads_nobody():
     assert said(entry("a", 0.0)) == ["", "a", " is the only ranked model on ReXTime."]
     rows = [entry("a", 4.5, group=MOVIECORE), entry("a", 30.0), entry("b", 20.0)]
-    highest = " has the highest published number on both benchmarks, ahead of the next by 10.0 points on ReXTime."
-    assert said(*rows)[2] == highest
+    differ = "; frames, prompts and settings differ between papers."  # so no margin is stated
+    assert said(*rows)[2] == f" has the highest published number on both benchmarks{differ}"
     rows = [entry("a", 30.0), entry("b", 30.0)]
-    assert said(*rows) == ["", "a", " and ", "b", " have the highest published number on ReXTime."]
+    assert said(*rows) == ["", "a", " and ", "b", f" have the highest published number on ReXTime{differ}"]
 
 
 def test_nothing_ranked_is_said_so():
@@ -95,7 +101,7 @@ def test_a_margin_has_its_interval_and_owns_up_to_noise():
     assert headline.of_group(found, REXTIME) == [
         "",
         "a",
-        " leads, ahead of the next by 10.0 points (95 %: −1.0 to 21.0), not told apart.",
+        " leads, ahead of the next by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart.",
     ]
 
 

@@ -283,6 +283,7 @@ def test_a_models_page_has_provenance_breakdowns_and_samples(page_of, moviecore_
         page.get_by_role("link", name="org/model").click()
         expect(page.locator("h1")).to_have_text("org/model")
         expect(page.locator("dt", has_text="Judge asked")).to_be_visible()
+        expect(page.locator(".summary .lane-cell")).to_contain_text("judge: judge-0001")
         expect(page.locator(".entry > header")).to_contain_text("ids checked")
         expect(page.locator(".entry dd", has_text="python 3")).to_be_visible()
         # Each label's score has its bar, and its interval where there are videos enough.

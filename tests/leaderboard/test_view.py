@@ -537,6 +537,7 @@ def test_graded_scores_are_numbers_and_the_reader_says_what_is_right(page_of, mo
     runs_ = [moviecore_run(name, model=f"org/{name}") for name in "abc"]  # question n has the score n % 6
     scores = [n % 6 for n in range(len(loading.locate("moviecore", "mini").read()))]
     with page_of(made(tmp_path / "view", *runs_)) as page:
+        expect(page.locator("#runs li").last).to_have_text("judge: judge-0001")
         expect(page.locator("#list li").nth(3).locator(".cell")).to_have_text(["3"] * 3)
         expect(page.locator("#sample .badge", has_text="wrong")).to_have_count(0)
         under = page.locator(".chip[data-name=wrong]")
@@ -556,6 +557,7 @@ def test_the_difference_by_label_stands_first_and_leads_to_its_questions(page_of
     from playwright.sync_api import expect
 
     with page_of(two) as page:
+        expect(page.locator("#runs li").last).to_have_text("scored by rule")
         lines = page.locator("#apart li")
         expect(lines.first).to_contain_text("A − B, all")
         expect(lines.first).to_contain_text("+16.7")  # 6 and 4 of 12

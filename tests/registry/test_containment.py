@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from reelbench.hub_cards import datasheet
+from reelbench.hub_cards import material
 from reelbench.registry import benchmark_file, containment, discovery, prompts
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
@@ -83,7 +83,7 @@ def used(folder):
             library.cues(row, sampling)
     if spec.judge:
         [file.read_text(encoding="utf-8") for file in prompts.judge_folder(spec, spec.judge).glob("*.txt")]
-    datasheet.read(spec)
+    material.read_datasheet(spec)
 
 
 def declared(folder, more="", kind="exact"):

@@ -186,6 +186,6 @@ def test_an_output_that_is_a_file_is_the_callers_mistake(tmp_path, reelbench):
 def test_a_line_that_breaks_off_is_named_with_its_column(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1}\n\n{"a": "b\n{"a": 2}\n', encoding="utf-8")
-    for read in (files.read_jsonl, lambda broken: list(files.read_entries(broken))):
+    for read in (files.read_jsonl, files.read_json_or_jsonl):
         with pytest.raises(InputError, match=r"line 3, column 7: not valid JSON \(Unterminated string"):
             read(path)

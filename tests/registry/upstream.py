@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry.media import library as media
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
@@ -54,7 +54,7 @@ def clip(folder: Path, key: str = "clip", seconds: float = 1.0) -> bytes:
     """Return the bytes of a small mp4 whose picture depends on `key`."""
     path = folder / "made" / f"{key}.mp4"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_clip(path, key, seconds)
+    draw_clip(path, key, seconds)
     return path.read_bytes()
 
 

@@ -12,11 +12,9 @@ from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.scoring.answers.reasoning import last_line
-from reelbench.studio.diagnosis.folder import Folder
+from reelbench.studio.diagnosis.asking import ROLES, RoleModels, prompts_of
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion
 from reelbench.studio.diagnosis.loop import Plan, isolate
-from reelbench.studio.diagnosis.models import ROLES, RoleModels, prompts_of
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
 
 
 def questions(count: int) -> list[ReasonedQuestion]:

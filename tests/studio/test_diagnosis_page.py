@@ -6,10 +6,8 @@ import re
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.studio.diagnosis import page, report
-from reelbench.studio.diagnosis.folder import Folder, judged, keep_answers
-from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.diagnosis import report
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, judged, keep_answers
 from reelbench.studio.evidence.findings import NodeVerdict
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
@@ -222,12 +220,12 @@ def test_a_diagnosis_without_errors_is_one(tmp_path):
     counted = report.write(diagnosed(tmp_path, [("q1", "v", "en-GB", ["++"], "all_evaluated")]))
     assert counted["labels"]["Reasoning"] == {"n": 0, "share": None, "ci95": None}
     assert counted["later"]["of_first"] is None
-    page.write([Folder(tmp_path)], [counted], tmp_path / "page.html")
+    report.write_page([Folder(tmp_path)], [counted], tmp_path / "page.html")
 
 
 def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
-    page.write([folder], [report.figures(folder)], tmp_path / "page.html")
+    report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     block = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
     data = json.loads(block)
@@ -250,7 +248,7 @@ def opened(chromium, tmp_path):
     def open_page(*rows, **options):
         folders = [diagnosed(tmp_path / f"diagnosis{n}", some) for n, some in enumerate(rows)]
         path = tmp_path / "page.html"
-        page.write(folders, [report.figures(folder) for folder in folders], path)
+        report.write_page(folders, [report.figures(folder) for folder in folders], path)
         contexts.append(chromium.new_context(**options))
         tab = contexts[-1].new_page()
         tab.on("pageerror", lambda error: pytest.fail(str(error)))
@@ -267,7 +265,7 @@ def opened(chromium, tmp_path):
 def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     folder.keep_questions(question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions)
-    page.write([folder], [report.figures(folder)], tmp_path / "page.html")
+    report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     tab = chromium.new_page()
     tab.goto((tmp_path / "page.html").as_uri())
     rows = [row.inner_text().split("\t") for row in tab.locator("#by-rate tr").all()]

@@ -127,7 +127,7 @@ class TestWhatIsRead:
         path.write_text(json.dumps(asked if form == "list" else {one["question_id"]: one for one in asked}))
         known = read_videos(path, 8)
         assert [one.name for one in known] == ["17", "9"]
-        assert [pair["question"] for pair in known[1].qa] == ["q1", "q2", "q3"]
+        assert [pair.question for pair in known[1].qa] == ["q1", "q2", "q3"]
         assert known[0].shown_metadata == {"class": "movie"}
         assert known[0].context is None
 

@@ -277,7 +277,7 @@ def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
     counted = json.loads((tmp_path / "report.json").read_text())
     assert labels(folder) == {"Temporal Localization": 12}
     assert [line["labels"]["Temporal Localization"] for line in counted["rounds"]] == [8, 4, 0]
-    assert (counted["later"]["n"], counted["nodes"]["hint_ignored"], counted["retold"]) == (4, 0, False)
+    assert (counted["later"]["n"], counted["nodes"]["hint_ignored"]) == (4, 0)
     assert "(n = 12)" in (tmp_path / "errors.svg").read_text()
     # The tagger is asked of the 12 wrong answers, three times each; on request of the 8 right ones too.
     assert models.calls["tagger"] == 3 * (20 if right else 12)
@@ -287,11 +287,6 @@ def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
     # It finds the next node of each missing, in a column of its own.
     assert (counted["right_answers"]["n"], counted["right_answers"]["without_error"]) == (8, 0)
     assert counted["right_answers"]["labels"]["Temporal Localization"] == 8
-    # Filed by an earlier version, which tagged them unasked: the same counts, and the report says so.
-    settings = json.loads((tmp_path / "diagnosis.json").read_text())
-    (tmp_path / "diagnosis.json").write_text(json.dumps({name: settings[name] for name in settings if name != "right"}))
-    assert report.figures(Folder(tmp_path))["retold"] is True
-    assert labels(Folder(tmp_path)) == {"Temporal Localization": 12}
 
 
 # --- going on -------------------------------------------------------------------------------------------------------

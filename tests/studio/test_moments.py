@@ -12,9 +12,9 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
 from reelbench.studio.chain import ChainPrompts, ChainSetup
+from reelbench.studio.chain_rules import Cuts, GateName, GateRules, SourceRules
 from reelbench.studio.gates import Gates
 from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
-from reelbench.studio.moment_rules import Cuts, GateName, GateRules, Rules
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
 from tests.servers import roles
@@ -194,7 +194,7 @@ def test_how_far_two_events_of_a_pair_may_overlap(make, server, overlap, second,
     server.script(script)
     times = [[0, 30], second, [62, 90]]
     video = {"duration": 100, "timestamps": times, "sentences": ["a", "b", "c"]}
-    _, document = make({"v_00000000000": video}, rules=Rules(overlap=overlap, gap=50))
+    _, document = make({"v_00000000000": video}, rules=SourceRules(overlap=overlap, gap=50))
     assert document["thresholds"]["overlap"] == overlap
     asked = Counter(call.body["model"] for call in server.calls)
     assert asked["relation"] == 1

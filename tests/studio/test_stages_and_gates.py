@@ -135,7 +135,7 @@ class TestMovieChat:
         (folder / "2.json").write_text(json.dumps({"info": info, "global": [PAIR], "time": "modern"}))
         second, tenth = read_videos(folder, 8)
         assert (second.name, second.shown_metadata) == ("AWA-6", {"time": "modern", "class": "documentary"})
-        assert (tenth.name, tenth.metadata, tenth.qa) == ("10", {}, [PAIR])
+        assert (tenth.name, tenth.metadata, [pair.model_dump() for pair in tenth.qa]) == ("10", {}, [PAIR])
         assert read_videos(folder / "10.json", 8) == [tenth]
 
     def test_a_file_that_is_no_annotation_is_named(self, tmp_path):

@@ -123,7 +123,7 @@ class TestManual:
         assert (
             "- Character: whoever is in the" in read_manual(text.replace("who appears in", "whoever is in"), "x").text
         )
-        with pytest.raises(InputError, match=r"mine.yaml: .*CogME's labels"):
+        with pytest.raises(InputError, match=r"mine.yaml, the object: .*CogME's labels"):
             read_manual(text.replace("      Means: the tool", "      Tool: the tool"), "mine.yaml")
 
 

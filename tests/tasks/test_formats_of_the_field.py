@@ -17,7 +17,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import show
 from reelbench.registry.media.library import Library
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.parity import parity, sentence
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
@@ -522,7 +522,7 @@ def test_several_videos_are_shown_one_after_another_each_by_its_number(tmp_path)
     row = {**ROW, "v": ["a.mp4", "b.mp4"], "o": ["x", "y"], "a": "x"}
     folder = declare(tmp_path / "several", text, rows__json=[row])
     for name in ("a", "b"):
-        write_clip(folder / f"{name}.mp4", name, 4)
+        draw_clip(folder / f"{name}.mp4", name, 4)
     (read,) = face.load(str(folder))
     assert (read["video"], read["videos"]) == ("a.mp4", ["a.mp4", "b.mp4"])
     library = Library(discovery.find(str(folder)), "test")

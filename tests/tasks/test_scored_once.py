@@ -53,7 +53,7 @@ def logged(tmp_path):
 def test_a_file_is_scored_on_questions_that_are_located_and_read_once(count, tmp_path):
     located, read = count(loading, "locate"), count(loading.SplitData, "read")
     answers = tmp_path / "answers.jsonl"
-    rows = loading.located(*loading.named(NAME), None, loading.sources.present).rows
+    rows = loading.located(*loading.named(NAME), None, fetch=False).rows
     read.clear()
     answers.write_text("".join(json.dumps({"id": row["id"], "prediction": "A [1, 4]"}) + "\n" for row in rows))
     score_files(NAME, Inputs(answers), Options()).write(tmp_path / "out")

@@ -17,7 +17,7 @@ from typing import Any
 from reelbench.leaderboard import withheld
 from reelbench.registry import datasheet_form
 from reelbench.registry.data import loading
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from reelbench.scoring import calibration_file
 from tests.forks import Forks
 from tests.servers.judge import Answer, JudgeServer
@@ -166,7 +166,7 @@ def attack(place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tup
     (private / "secret.txt").write_text(f"{MARK} {{question}} {{options}}", encoding="utf-8")
     line = {"qid": "q00", "clip": "c", "q": MARK, "choices": ["a", "b"], "gold": "A", "topic": MARK}
     (private / "rows.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    write_clip(private / "clip0.mp4", MARK, 1)
+    draw_clip(private / "clip0.mp4", MARK, 1)
 
     def owned() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in private.rglob("*")}

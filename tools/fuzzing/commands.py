@@ -28,7 +28,7 @@ from reelbench import studio as making
 from reelbench.registry import discovery
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
-from reelbench.registry.media.mini import write_clip
+from reelbench.registry.media.mini import draw_clip
 from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, Call, JudgeServer
 from tools.fuzzing import damage, seeds
@@ -229,8 +229,8 @@ def _chain() -> None:
     )
     sentences = ["A man opens a door.", "The rain comes in.", "He closes the door.", "The floor is wet."]
     times = [[0, 2], [2.5, 5], [5.5, 8], [8.5, 11.8]]
-    write_clip(Path("film0.mp4"), "film0", 12)
-    write_clip(Path("film1.mp4"), "film1", 12)
+    draw_clip(Path("film0.mp4"), "film0", 12)
+    draw_clip(Path("film1.mp4"), "film1", 12)
     _json("captions.json", {"film0": {"duration": 12.0, "timestamps": times, "sentences": sentences}})
     shutil.copytree(Path(making.__path__[0]) / "prompts" / "discussion", "prompts")
     _run(
@@ -288,7 +288,7 @@ def _kitchen() -> None:
         encoding="utf-8",
     )
     for name in ("shelf0", "shelf1"):
-        write_clip(Path("kitchen") / f"{name}.mp4", name, 6)
+        draw_clip(Path("kitchen") / f"{name}.mp4", name, 6)
     _jsonl("table.jsonl", rows)
     lines = [f'{n},shelf.mp4,"What, then?",cup;tin;jar,{"ABC"[n % 3]}' for n in range(6)]
     Path("table.csv").write_text("\n".join(["id,video,question,options,answer", *lines]) + "\n", encoding="utf-8")

@@ -207,10 +207,9 @@ def write_card(draw: Random, folder: Path) -> None:
 def check_card(folder: Path) -> None:
     """Merge our card with it: one line or a card that is whole, and that a second merge leaves as it is."""
     from reelbench.hub_cards import merge
-    from reelbench.hub_cards.files import decoded
 
     path = folder / "README.md"
-    existing = hold(lambda: decoded(path.read_bytes(), str(path)))
+    existing = hold(lambda: merge.decoded(path.read_bytes(), str(path)))
     if existing is None:
         return
     ours = seeds.rendered("rextime")

@@ -348,7 +348,7 @@ def test_agreement_gated_data_is_never_fetched(server):
 
 
 def test_an_unknown_split_names_the_splits(tmp_path):
-    with pytest.raises(InputError, match="moviecore has no split 'dev'; its splits are train, test"):
+    with pytest.raises(InputError, match="moviecore has no split 'dev'; it has train, test, mini"):
         sources.resolve(discovery.get("moviecore"), "dev", tmp_path)
 
 

@@ -556,6 +556,9 @@ def test_the_record_beside_the_clip_can_be_read_by_others(clip: Make, store: Fra
 # --- videos that are there as pictures -------------------------------------------------------------------------------
 
 
+THIRDS = [place / 3 for place in range(10)]
+
+
 @pytest.fixture
 def stills(tmp_path: Path) -> list[Path]:
     """Two shots, three pictures a second, numbered as frames of a 25 fps source, eight apart."""
@@ -571,28 +574,28 @@ def stills(tmp_path: Path) -> list[Path]:
 
 
 def test_pictures_become_a_clip(stills: list[Path], store: FrameStore) -> None:
-    stored = store.get_images(stills, parse("uniform:4"), fps=3)
+    stored = store.get_images(stills, parse("uniform:4"), THIRDS)
     assert [number for number, _ in in_clip(stored.path)] == [0, 24, 48, 72]
     assert stored.timestamps == pytest.approx([0, 1, 2, 3])
     assert (stored.asked, stored.given, stored.duration) == (4, 4, pytest.approx(10 / 3))
     assert stored.rate == pytest.approx(3 / 3)
-    assert store.get_images(stills, parse("uniform:4"), fps=3) == stored
-    assert store.get_images(stills, parse("uniform:4"), fps=6).path != stored.path
+    assert store.get_images(stills, parse("uniform:4"), THIRDS) == stored
+    assert store.get_images(stills, parse("uniform:4"), [at / 2 for at in THIRDS]).path != stored.path
 
 
 def test_pictures_with_times_of_their_own(stills: list[Path], store: FrameStore) -> None:
     times = [100 + 8 * place / 25 for place in range(10)]
-    stored = store.get_images(stills, parse("window:0.6-1.5,9,size=48"), timestamps=times, even=True)
+    stored = store.get_images(stills, parse("window:0.6-1.5,9,size=48"), times, even=True)
     assert [number for number, _ in in_clip(stored.path)] == [16, 24, 32, 32]
     assert stored.timestamps == pytest.approx([0.64, 0.96, 1.28, 1.28])
     assert (stored.padding, stored.width, stored.height) == (1, 64, 48)
 
 
 def test_pictures_asked_for_as_images_are_the_files_themselves(stills: list[Path], store: FrameStore) -> None:
-    stored = store.get_images(stills, parse("uniform:3,as=images"), fps=3, even=True)
+    stored = store.get_images(stills, parse("uniform:3,as=images"), THIRDS, even=True)
     assert stored.images == (stills[0], stills[4], stills[9], stills[9])
     assert store.info().entries == 0
-    scaled = store.get_images(stills, parse("uniform:3,as=images,size=48"), fps=3)
+    scaled = store.get_images(stills, parse("uniform:3,as=images,size=48"), THIRDS)
     assert [image.parent.parent.parent for image in scaled.images] == [store.root] * 3
 
 
@@ -602,18 +605,18 @@ def test_pictures_keep_their_colours(store: FrameStore, tmp_path: Path, name: st
 
     gray = name.startswith("gray")
     Image.new("L" if gray else "RGB", (64, 48), 200 if gray else (200, 60, 30)).save(tmp_path / name, quality=95)
-    (image,) = store.get_images([tmp_path / name], parse("all,as=images,size=32"), fps=1).images
+    (image,) = store.get_images([tmp_path / name], parse("all,as=images,size=32"), [0.0]).images
     mean = np.asarray(Image.open(image)).reshape(-1, 3).mean(0)
     assert mean == pytest.approx((200, 200, 200) if gray else (200, 60, 30), abs=4)
 
 
 def test_pictures_that_do_not_fit_are_refused(stills: list[Path], store: FrameStore) -> None:
     with pytest.raises(InputError, match="10 pictures need as many rising timestamps, not 2"):
-        store.get_images(stills, parse("all"), timestamps=[0, 1])
+        store.get_images(stills, parse("all"), [0, 1])
     with pytest.raises(InputError, match="rising"):
-        store.get_images(stills, parse("all"), timestamps=[0] * 10)
+        store.get_images(stills, parse("all"), [0] * 10)
     with pytest.raises(InputError, match="no pictures"):
-        store.get_images([], parse("all"), fps=3)
+        store.get_images([], parse("all"), [])
     stills[3].write_bytes(b"no picture")
     with pytest.raises(MediaError, match=stills[3].name):
-        store.get_images(stills, parse("all"), fps=3)
+        store.get_images(stills, parse("all"), THIRDS)

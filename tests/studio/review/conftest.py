@@ -8,6 +8,7 @@ import pytest
 from reelbench.registry.data import loading
 from reelbench.studio.review import pages
 from reelbench.studio.review.kinds import KINDS
+from reelbench.studio.review.review_kind import Sources
 from tests.studio.test_diagnosis_page import ROWS, diagnosed
 
 
@@ -28,7 +29,7 @@ def make(tmp_path, reelbench_home):
 
     def run(name, file="page.html", *, kind="ratings", data=None, played=True, **draw):
         drawn = pages.Draw(**draw)
-        content = pages.draw_content(name, drawn, KINDS[kind], data=data)
+        content = KINDS[kind].content(Sources(name=name, data=data), drawn)
         films = (reelbench_home / "mini" / content.spec.id).as_uri() + "/" if played else None
         return pages.write(content, tmp_path / file, drawn, data=data, media_url=films)
 

@@ -60,7 +60,7 @@ def test_a_decided_score_stands_in_the_place_of_the_mean(review, settled, reelbe
     ada = review("Ada", {first: {"score": 2}, second: {"score": 1}}, **about)
     grace = review("Grace", {first: {"score": 1}, second: {"score": 1}}, **about)
     refused = reelbench("review", "page", "curve_mini", "--ask", "tags", "--consensus", ada, "--consensus", grace)
-    assert (refused.returncode, "takes --answers RESULT" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--answers names the result" in refused.stderr) == (2, True)
     said, decided = settled("curve_mini", [ada, grace], "Ada", "--ask", "scores", "--answers", judged)
     assert ["score 2" in said[0], "score 1" in said[1]] == [True, True]
     people = tmp_path / "people.csv"

@@ -47,9 +47,9 @@ def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(rev
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        (tagged("Object Place Event Emotion"), "marks.a.target: expected up to 3"),
-        (tagged("Thing"), "marks.a.target: .*Thing.* is not among Character"),
-        (tagged(thinking="Guessing"), "marks.a.thinking: 'Guessing' is not among"),
+        (tagged("Object Place Event Emotion"), 'marks.a, field "target": 4 labels'),
+        (tagged("Thing"), "marks.a, field \"target\": no label 'Thing'; labels are Character"),
+        (tagged(thinking="Guessing"), "marks.a, field \"thinking\": no label 'Guessing'"),
     ],
 )
 def test_tags_that_no_page_gives_are_named(review, said, says):
@@ -60,7 +60,7 @@ def test_tags_that_no_page_gives_are_named(review, said, says):
 def test_people_and_models_tag_by_one_manual(make, data_of):
 
     manual = our_manual().text
-    asks = data_of(make("dramaqa_cogme_mini", kind="tags").path)["places"][0]["items"][0]["asks"]
+    asks = data_of(make("dramaqa_cogme_mini", kind="tags").paths[0])["places"][0]["items"][0]["asks"]
     shown = {label: meaning for ask in asks for label, meaning in ask.get("labels", ())}
     shown |= dict(option["text"].split(" – ", 1) for ask in asks for option in ask.get("options", ()))
     assert len(shown) == 8 + 8 + 3  # CogME, Tables 1 to 3

@@ -77,7 +77,7 @@ def test_raters_pages_are_of_one_draw(reelbench, data_of, tmp_path):
 def test_a_blind_page_holds_nothing_of_the_answer(make, data_of, benchmark):
     spec_rows = {row["id"]: row for row in loading.locate(f"{benchmark}_mini").read()}
     made = make(f"{benchmark}_mini", kind="answers", sample=50)
-    held = data_of(made.path)
+    held = data_of(made.paths[0])
     # Only what the page shows: the question, the options in the owners' order, ids, and where the video lies.
     allowed = {"key", "id", "part", "language", "shows", "asks", "about"}
     for place in held["places"]:
@@ -102,7 +102,7 @@ def test_a_blind_page_holds_nothing_of_the_answer(make, data_of, benchmark):
 @pytest.mark.parametrize("benchmark", ["rextime", "dramaqa_cogme", "moviecore"])
 def test_other_answers_give_the_same_blind_page_byte_for_byte(make, monkeypatch, benchmark):
     """What doesn't depend on the answers can't tell them, however it is encoded."""
-    first = make(f"{benchmark}_mini", kind="answers").path.read_bytes()
+    first = make(f"{benchmark}_mini", kind="answers").paths[0].read_bytes()
     read = loading.SplitData.read
 
     def others(self):
@@ -116,11 +116,11 @@ def test_other_answers_give_the_same_blind_page_byte_for_byte(make, monkeypatch,
         return changed
 
     monkeypatch.setattr(loading.SplitData, "read", others)
-    assert make(f"{benchmark}_mini", kind="answers").path.read_bytes() == first
+    assert make(f"{benchmark}_mini", kind="answers").paths[0].read_bytes() == first
 
 
 def test_reference_answers_are_not_on_a_blind_page_plain_or_encoded(make):
-    text = make("moviecore_mini", kind="answers").path.read_text()
+    text = make("moviecore_mini", kind="answers").paths[0].read_text()
     for row in loading.locate("moviecore_mini").read():
         for part in (row["answer"], row["answer"][:24]):
             encoded = base64.b64encode(part.encode()).decode().rstrip("=")[:-2]
@@ -141,7 +141,7 @@ def test_hostile_text_is_shown_as_text(opened, make, monkeypatch, tmp_path, kind
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", kind=kind, played=False).path)
+    page = opened(make("moviecore", kind=kind, played=False).paths[0])
     shown = {"ratings": 3, "answers": 1}.get(kind, 2)
     expect(page.locator(".text")).to_have_text([EVIL] * shown, use_inner_text=True)
     assert page.evaluate("window.pwned") is None
@@ -152,7 +152,7 @@ def test_hostile_text_is_shown_as_text(opened, make, monkeypatch, tmp_path, kind
 def test_two_tabs_show_the_same_and_say_so(opened, make):
     from playwright.sync_api import expect
 
-    path = make("rextime_mini", kind="answers").path
+    path = make("rextime_mini", kind="answers").paths[0]
     first = opened(path)
     first.get_by_role("radio").first.check()
     second = opened(path, context=first.context)
@@ -173,7 +173,7 @@ def test_what_the_browser_loses_of_a_page_its_tab_still_has(opened, make):
     """Chromium 156 does, of about one page in thirty that is reloaded seconds after a start on a busy machine."""
     from playwright.sync_api import expect
 
-    page = opened(make("rextime_mini", kind="answers").path)
+    page = opened(make("rextime_mini", kind="answers").paths[0])
     page.get_by_role("radio").first.check()
     page.add_init_script("localStorage.clear()")
     page.reload()
@@ -185,7 +185,7 @@ def test_where_the_browser_stores_nothing_that_is_told_and_the_file_has_all(open
     from playwright.sync_api import expect
 
     full = "Storage.prototype.setItem = () => { throw new Error('full') }"
-    page = opened(make("rextime_mini", kind="answers").path, init=full)
+    page = opened(make("rextime_mini", kind="answers").paths[0], init=full)
     page.get_by_role("radio").first.check()
     expect(page.get_by_role("status")).to_contain_text("NOT kept")
     assert [said["answer"] for said in json.loads(save(page, "Ada").read_text())["marks"].values()] == ["A"]
@@ -195,7 +195,7 @@ def test_where_the_browser_stores_nothing_that_is_told_and_the_file_has_all(open
 def test_a_file_that_can_not_be_written_any_more_is_told_and_nothing_is_lost(opened, make):
     from playwright.sync_api import expect
 
-    page = opened(make("rextime_mini", kind="answers").path, picker=True)
+    page = opened(make("rextime_mini", kind="answers").paths[0], picker=True)
     page.evaluate(
         """() => { window.full = false;
         window.showSaveFilePicker = async () => ({ createWritable: async () => {
@@ -235,7 +235,7 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, 
     video = tmp_path / "clip.avi"
     shutil.copyfile(mini, video)
     monkeypatch.setattr(Library, "clip", lambda _self, _row: video)
-    path = make("rextime_mini", kind="spans", played=False).path
+    path = make("rextime_mini", kind="spans", played=False).paths[0]
     video.write_bytes(b"no video any more")
     strips = [known["strip"] for known in data_of(path)["videos"].values()]
     assert all(len(strip) == 48 for strip in strips)
@@ -261,7 +261,7 @@ def page_of_kind(make, request):
     def run(kind):
         if kind == "nodes":
             return request.getfixturevalue("page_of_nodes")()
-        return make("rextime_mini", kind=kind).path
+        return make("rextime_mini", kind=kind).paths[0]
 
     return run
 
@@ -281,7 +281,7 @@ def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, page_of_kind, chec
 
 
 def test_the_html_is_valid(make, checkers, tmp_path):
-    path = make("rextime_mini", kind="spans").path
+    path = make("rextime_mini", kind="spans").paths[0]
     (tmp_path / ".htmlvalidate.json").write_text(
         json.dumps({"root": True, "extends": ["html-validate:standard"], "rules": {"no-inline-style": "off"}})
     )

@@ -19,12 +19,12 @@ def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(dat
 
     rows = loading.locate("moviecore_mini").read()
     made = make("moviecore_mini", "a.html", sample=2)
-    drawn = list(data_of(made.path)["videos"])
+    drawn = list(data_of(made.paths[0])["videos"])
     assert len(drawn) == made.videos == 2
     assert made.questions == sum(row["video"] in drawn for row in rows)
     again = make("moviecore_mini", "elsewhere/b.html", sample=2)
-    assert data_of(again.path)["page"] == data_of(made.path)["page"]
-    others = {data_of(make("moviecore_mini", "c.html", sample=1, seed=n).path)["page"] for n in range(8)}
+    assert data_of(again.paths[0])["page"] == data_of(made.paths[0])["page"]
+    others = {data_of(make("moviecore_mini", "c.html", sample=1, seed=n).paths[0])["page"] for n in range(8)}
     assert len(others) > 1
 
 
@@ -34,17 +34,17 @@ def test_a_video_that_is_not_here_is_told_and_the_page_is_made(data_of, make, mo
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(Path(next(iter(moviecore.__path__))) / "mini"))
     made = make("moviecore", "page.html", played=False)
     assert len(made.missing) == made.videos > 0
-    assert all(video["source"] is None for video in data_of(made.path)["videos"].values())
+    assert all(video["source"] is None for video in data_of(made.paths[0])["videos"].values())
 
 
 @pytest.mark.parametrize("kind", ["ratings", "answers"])
 def test_no_page_holds_a_path_of_the_machine_that_made_it(kind, data_of, make, reelbench_home, tmp_path):
     """Films lie beside the page, come from an address that is named, or are the reviewer's own; the page says which."""
-    apart = make("moviecore_mini", "apart/page.html", kind=kind, sample=1, played=False).path
+    apart = make("moviecore_mini", "apart/page.html", kind=kind, sample=1, played=False).paths[0]
     (video,) = data_of(apart)["videos"].values()
     assert (video["source"], video["name"].endswith(".mp4")) == (None, True)
     assert "from your own disk" in data_of(apart)["terms"]
-    beside = make("moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False).path
+    beside = make("moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False).paths[0]
     (video,) = data_of(beside)["videos"].values()
     assert video["source"].startswith("mini/moviecore/")
     assert "lie beside this page" in data_of(beside)["terms"]
@@ -62,7 +62,7 @@ def test_no_page_holds_a_path_of_the_machine_that_made_it(kind, data_of, make, r
 
 
 def test_a_choices_page_has_the_right_option_and_the_others(data_of, make):
-    place = data_of(make("rextime_mini").path)["places"][0]
+    place = data_of(make("rextime_mini").paths[0])["places"][0]
     shown = next(item["shows"][0] for item in place["items"] if item["part"] == "answer")
     assert shown["text"]
     assert len(shown["others"]) == 3
@@ -142,14 +142,14 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of,
 
 @pytest.mark.browser
 def test_without_a_name_nothing_is_saved(make, opened):
-    page = opened(make("moviecore_mini", "page.html").path)
+    page = opened(make("moviecore_mini", "page.html").paths[0])
     page.get_by_role("button", name="Save to a file").click()
     expect(page.get_by_role("status")).to_contain_text("Your name is needed")
 
 
 @pytest.mark.browser
 def test_a_phone_shows_one_question_at_a_time(make, opened, data_of):
-    path = make("moviecore_mini", "page.html", sample=2).path
+    path = make("moviecore_mini", "page.html", sample=2).paths[0]
     places = data_of(path)["places"]
     ids = list(dict.fromkeys(item["id"] for item in places[0]["items"]))
     assert len(ids) > 2
@@ -182,9 +182,9 @@ def test_a_phone_shows_one_question_at_a_time(make, opened, data_of):
 
 @pytest.mark.browser
 def test_a_file_of_another_page_is_refused_and_nothing_is_lost(save, make, opened):
-    first = opened(make("moviecore_mini", "one.html", sample=1).path)
+    first = opened(make("moviecore_mini", "one.html", sample=1).paths[0])
     theirs = save(first, "Ada")
-    page = opened(make("rextime_mini", "two.html", sample=1).path)
+    page = opened(make("rextime_mini", "two.html", sample=1).paths[0])
     rate(page, "question", "clarity", 3)
     page.locator("#file").set_input_files(str(theirs))
     page.get_by_text("is a review of another page").wait_for()
@@ -193,7 +193,7 @@ def test_a_file_of_another_page_is_refused_and_nothing_is_lost(save, make, opene
 
 @pytest.mark.browser
 def test_a_file_that_the_browser_may_write_is_kept_up_to_date(make, opened):
-    page = opened(make("moviecore_mini", "page.html").path, picker=True)
+    page = opened(make("moviecore_mini", "page.html").paths[0], picker=True)
     # The browser's own dialogue can't be clicked: the file behind it is played, the page's code is the real one.
     page.evaluate(
         """() => { window.written = [];
@@ -217,7 +217,7 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", "page.html", played=False).path)
+    page = opened(make("moviecore", "page.html", played=False).paths[0])
     expect(page.locator(".text")).to_have_text([evil] * 3)
     assert page.evaluate("window.pwned") is None
     expect(page.locator("#path")).to_contain_text("the page doesn't hold it")

@@ -117,7 +117,7 @@ def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(opened, s
 def test_ends_are_nudged_typed_and_dragged(opened, make):
     from playwright.sync_api import expect
 
-    page = opened(make("rextime_mini", kind="spans").path)
+    page = opened(make("rextime_mini", kind="spans").paths[0])
     page.wait_for_function("() => document.querySelector('video').readyState >= 1")
     start, end = page.get_by_label("Answer start, in seconds"), page.get_by_label("Answer end, in seconds")
     handle = page.get_by_role("slider", name="Answer start")

@@ -10,9 +10,10 @@ import pytest
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from reelbench.studio.review import KindName, page_videos, pages
+from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_items import Place
+from reelbench.studio.review.review_kind import Sources
 
 PLAYS = "() => document.querySelector('video').currentTime > .4"
 READY = "() => document.querySelector('video').readyState >= 2"
@@ -73,19 +74,19 @@ def test_in_a_folder_the_clips_lie_beside_it(page_of, data_of, tmp_path):
 
 
 def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(page_videos, "PAGE_BYTES", 1000)
+    monkeypatch.setattr(pages, "PAGE_BYTES", 1000)
     draw = pages.Draw(sample=2)
-    content = pages.draw_content("moviecore_mini", draw, KINDS[KindName.RATINGS])
+    content = KINDS[KindName.RATINGS].content(Sources(name="moviecore_mini"), draw)
     with pytest.raises(InputError, match=r"after 1 of 2 videos the clips take .* add --as folder"):
         pages.write(content, tmp_path / "page.html", draw, clips="page")
     assert not (tmp_path / "page.html").exists()
-    assert pages.write(content, tmp_path / "folder", draw, clips="folder").path.is_file()
+    assert pages.write(content, tmp_path / "folder", draw, clips="folder").paths[0].is_file()
 
 
 def test_where_the_owners_forbid_it_none_is_made():
     with pytest.raises(InputError, match=r"--embed: clips of DramaQA.*may not be passed on.*agreement"):
-        page_videos.terms(discovery.get("dramaqa_cogme"), "val")
-    assert "owners" in page_videos.terms(discovery.get("dramaqa_cogme"), "mini")  # those are ours
+        pages.terms(discovery.get("dramaqa_cogme"), "val")
+    assert "owners" in pages.terms(discovery.get("dramaqa_cogme"), "mini")  # those are ours
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ SPAN = [{"type": "span", "span": [40.0, 50.0]}]
     ],
 )
 def test_a_clip_is_of_what_its_questions_show(places, expected):
-    assert page_videos.window(places) == expected
+    assert pages.window(places) == expected
 
 
 # --- in the browser -------------------------------------------------------------------------------------------------
@@ -156,19 +157,21 @@ def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monke
         without.setattr(Library, "clip", lambda _self, _row: None)
         made = make("moviecore_mini", sample=2, played=False)
     assert len(made.missing) == 2
-    tab = opened(made.path)
+    tab = opened(made.paths[0])
     expect(tab.locator("#path")).to_contain_text("the page doesn't hold it")
     expect(tab.locator("video")).to_be_hidden()
     videos = tab.evaluate("() => Object.keys(review.videos)")
     clips = [mini.mini_clip(spec.id, video, None) for video in videos]
     files = [shutil.copy(clip, tmp_path / f"{Path(video).stem}.mp4") for video, clip in zip(videos, clips, strict=True)]
-    tab.locator("#replace").set_input_files([*map(str, files), str(made.path)])
+    tab.locator("#replace").set_input_files([*map(str, files), str(made.paths[0])])
     expect(tab.get_by_role("status")).to_contain_text("2 of 3 files are videos of this page")
     for _ in range(2):
         expect(tab.locator("video")).to_be_visible()
         tab.wait_for_function(READY)
         tab.keyboard.press("n")
-    tab.locator("#replace").set_input_files(str(made.path))  # called like none of them: taken for the one that is shown
+    tab.locator("#replace").set_input_files(
+        str(made.paths[0])
+    )  # called like none of them: taken for the one that is shown
     expect(tab.locator("#path")).to_contain_text("page.html can't be played by this browser")
 
 

@@ -236,7 +236,7 @@ def test_a_low_question_is_edited_in_a_browser(decide, made, reelbench, opened, 
 
 @pytest.mark.parametrize("kind", ["spans", "question-spans"])
 def test_a_span_page_shows_the_type_and_no_wrong_option(data_of, make, kind):
-    for place in data_of(make("rextime_mini", kind=kind).path)["places"]:
+    for place in data_of(make("rextime_mini", kind=kind).paths[0])["places"]:
         shows = {show["heading"].split(" ·")[0]: show for show in place["items"][0]["shows"]}
         assert shows["Type"]["text"] in {
             f"category: {name}" for name in ("sequential", "cause-effect", "means-to-an-end")

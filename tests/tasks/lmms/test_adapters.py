@@ -91,7 +91,7 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
 def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the_number_varies(
     monkeypatch, model, argument
 ):
-    monkeypatch.setattr(adapters, "_reads", lambda _: True)  # torchcodec and FFmpeg's libraries are here
+    monkeypatch.setattr(adapters, "_has_reader", lambda _: True)  # torchcodec and FFmpeg's libraries are here
     sampling = FrameSampling.parse("fps:1")
     assert adapters.delivered(model, sampling, "", chat=False).form == "images"
     assert adapters.matched(model, {}, sampling)[0] == {}

@@ -8,9 +8,9 @@ import pytest
 
 from reelbench import registry
 from reelbench.registry import discovery
-from reelbench.registry.cues import Cues
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.errors import InputError
+from reelbench.registry.question_cues import QuestionCues
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks.score_runs import check_scored
 
@@ -117,7 +117,7 @@ def test_a_file_that_is_wrong_is_named(lines, error, tmp_path):
     path = tmp_path / "cues.jsonl"
     path.write_text(lines)
     with pytest.raises(InputError) as raised:
-        Cues.read(path)
+        QuestionCues.read(path)
     assert error in str(raised.value)
 
 

@@ -13,7 +13,7 @@ from reelbench.registry.values import is_object
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
+class QuestionCues:
     """A file of cues: question id -> its cue, which may be empty, and the sha256 of the file's bytes."""
 
     by_id: dict[str, str]

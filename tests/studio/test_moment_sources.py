@@ -6,8 +6,8 @@ import pytest
 
 from reelbench.llm.reading import UnreadableError
 from reelbench.studio import moment_pairs as replies
+from reelbench.studio.chain_rules import Cuts, SourceRules
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.moment_rules import Cuts, Rules
 from reelbench.studio.moment_sources import Captioned, Event, Query, fit_events, fit_window
 
 
@@ -16,12 +16,12 @@ def captioned(duration, *spans):
 
 
 def query(duration, *windows):
-    return Query("1", "A cat.", "v", duration, windows, "s")
+    return Query(qid="1", query="A cat.", vid="v", duration=duration, relevant_windows=windows)
 
 
 def reason_of(rule, source, rules=None):
     with pytest.raises(DroppedError) as error:
-        rule(source, rules or Rules())
+        rule(source, rules or SourceRules())
     return error.value.reason
 
 
@@ -29,40 +29,40 @@ class TestRulesForCaptions:
     """Supplement C.2: events over 80 % go, under 60 % in all is sparse, gaps over 10 s part groups."""
 
     def test_an_event_of_just_80_percent_stays_and_more_drops_the_video(self):
-        assert len(fit_events(captioned(100, (0, 80), (80, 90)), Rules())) == 2
+        assert len(fit_events(captioned(100, (0, 80), (80, 90)), SourceRules())) == 2
         assert reason_of(fit_events, captioned(100, (0, 80.01), (80, 90))) == "long_event"
 
     def test_80_percent_is_held_as_it_is_written(self):
         # 0.8 * 30.9 is 24.72, which floating point makes 24.720000000000002 or less.
-        assert len(fit_events(captioned(30.9, (0, 24.72), (24.72, 30)), Rules())) == 2
+        assert len(fit_events(captioned(30.9, (0, 24.72), (24.72, 30)), SourceRules())) == 2
         assert reason_of(fit_events, captioned(30.9, (0, 24.73), (24.73, 30))) == "long_event"
 
     def test_or_the_event_alone(self):
-        rules = Rules(long_event_drops="event")
+        rules = SourceRules(long_event_drops="event")
         left = fit_events(captioned(100, (0, 90), (0, 40), (40, 70)), rules)
         assert [event.span for event in left] == [(0, 40), (40, 70)]
 
     def test_just_60_percent_is_enough_and_less_is_sparse(self):
-        assert len(fit_events(captioned(100, (0, 30), (40, 70)), Rules())) == 2
+        assert len(fit_events(captioned(100, (0, 30), (40, 70)), SourceRules())) == 2
         assert reason_of(fit_events, captioned(100, (0, 30), (40, 69.99))) == "sparse"
 
     def test_overlaps_count_twice_in_a_sum_and_once_in_a_union(self):
         twice = captioned(100, (0, 40), (20, 45))
-        assert len(fit_events(twice, Rules())) == 2
-        assert reason_of(fit_events, twice, Rules(coverage="union")) == "sparse"
-        assert len(fit_events(captioned(100, (0, 50), (20, 60)), Rules(coverage="union"))) == 2
+        assert len(fit_events(twice, SourceRules())) == 2
+        assert reason_of(fit_events, twice, SourceRules(coverage="union")) == "sparse"
+        assert len(fit_events(captioned(100, (0, 50), (20, 60)), SourceRules(coverage="union"))) == 2
 
     def test_a_gap_of_just_10_seconds_parts_nothing(self):
-        assert len(fit_events(captioned(100, (0, 30), (40, 70)), Rules())) == 2
+        assert len(fit_events(captioned(100, (0, 30), (40, 70)), SourceRules())) == 2
         assert reason_of(fit_events, captioned(100, (0, 30), (40.01, 75))) == "few_events"
 
     def test_a_gap_is_measured_from_the_latest_end_so_far(self):
-        assert len(fit_events(captioned(100, (0, 50), (5, 10), (60, 75)), Rules())) == 3
+        assert len(fit_events(captioned(100, (0, 50), (5, 10), (60, 75)), SourceRules())) == 3
 
     def test_the_group_with_most_events_stays_and_of_equals_the_earliest(self):
-        some = fit_events(captioned(200, (0, 60), (100, 120), (120, 140), (141, 170)), Rules())
+        some = fit_events(captioned(200, (0, 60), (100, 120), (120, 140), (141, 170)), SourceRules())
         assert [event.start for event in some] == [100, 120, 141]
-        tied = fit_events(captioned(200, (0, 30), (30, 60), (100, 140), (140, 170)), Rules())
+        tied = fit_events(captioned(200, (0, 30), (30, 60), (100, 140), (140, 170)), SourceRules())
         assert [event.start for event in tied] == [0, 30]
 
     @pytest.mark.parametrize("span", [(10, 10), (20, 10), (-1, 5)])
@@ -73,14 +73,14 @@ class TestRulesForCaptions:
 class TestRulesForQueries:
     def test_a_whole_clip_is_dropped_from_start_to_finish_exactly(self):
         assert reason_of(fit_window, query(150, (0, 150))) == "whole_clip"
-        assert fit_window(query(150, (0, 149)), Rules()) == (0, 149)
-        assert fit_window(query(150, (1, 150)), Rules()) == (1, 150)
-        assert reason_of(fit_window, query(150, (1, 149)), Rules(whole_tolerance=1)) == "whole_clip"
-        assert fit_window(query(150, (1, 148.9)), Rules(whole_tolerance=1)) == (1, 148.9)
+        assert fit_window(query(150, (0, 149)), SourceRules()) == (0, 149)
+        assert fit_window(query(150, (1, 150)), SourceRules()) == (1, 150)
+        assert reason_of(fit_window, query(150, (1, 149)), SourceRules(whole_tolerance=1)) == "whole_clip"
+        assert fit_window(query(150, (1, 148.9)), SourceRules(whole_tolerance=1)) == (1, 148.9)
 
     def test_a_query_that_comes_several_times_is_dropped(self):
         assert reason_of(fit_window, query(150, (0, 10), (20, 30))) == "repeated"
-        assert fit_window(query(150, (20, 30)), Rules()) == (20, 30)
+        assert fit_window(query(150, (20, 30)), SourceRules()) == (20, 30)
 
 
 CAPTIONED = [(0, 5), (4, 7), (5, 9)]

@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms import likelihoods, logprobs
+from reelbench.tasks.lmms import logprobs
 
 pytestmark = pytest.mark.lmms
 
@@ -39,7 +39,7 @@ def test_pads_at_a_prompts_right_are_no_positions(model, pads):
         "attention_mask": torch.tensor([[1] * len(PROMPT) + [0] * pads]),
     }
     for _ in range(2):  # by whole forwards and by the prompt's cache; then by the cache alone
-        scored = likelihoods.of_model(model, inputs, SENTENCES)
+        scored = logprobs.of_model(model, inputs, SENTENCES)
         for found, ids in zip(scored.logprobs, SENTENCES, strict=True):
             assert found == pytest.approx(plain(model, ids), abs=1e-5)
 

@@ -18,7 +18,7 @@ def option(default: Any, help: str, **more: object) -> Any:  # noqa: A002, ANN40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class SourceRules:
     """What a source must be like (supplement, C.2, where it says: 80 %, 60 %, 10 s)."""
 
     longest_event: float = option(0.8, "Maximum length of an event, as a share of the video.")

@@ -1,0 +1,286 @@
+"""What a diagnosis asks of language models: evidence graphs of people's steps, and votes on what is wrong (CURVE).
+
+Roles share one cache of replies, one budget, and the prompts (supplement, Fig. 5 and 6). A tagger gives several votes
+over the whole graph, text against text.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from reelbench.llm import loop
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import BUDGET, PENDING, REFUSED, UNAVAILABLE, UNPARSABLE
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
+from reelbench.llm.material import PromptFiles
+from reelbench.llm.reading import UnreadableError, last_dictionary
+from reelbench.llm.runner import PENDING_SHOWN, Runner
+from reelbench.registry.errors import PendingError, ReelbenchError
+from reelbench.registry.files import write_json, write_text
+from reelbench.registry.progress import Show, no_show
+from reelbench.scoring.answers import past_reasoning, strip_reasoning
+from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, Spent, write_records
+from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
+from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
+from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
+from reelbench.studio.evidence.isolation import Round, to_judge
+
+GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
+
+COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED, PENDING})
+"""Why there is no reply now, though there may be one when the same is asked another time."""
+
+
+class DiagnosisPrompts(PromptFiles):
+    """What models are told; the paper's prompts (supplement, Fig. 5 to 7) are read as they are printed.
+
+    There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
+    """
+
+    def text(self, name: str) -> str:
+        """Return a prompt, its double braces single."""
+        text = super().text(name)
+        return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
+
+
+def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
+    """Return the models' prompts; files of `folder` take the place of ours (InputError where it has none)."""
+    return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
+
+
+TOLD = 5  # problems of a reply that are told to the model
+
+
+def whole_object(reply: str) -> dict[Any, Any]:
+    """Return the object that a reply ends in; UnreadableError where there is none."""
+    value = last_dictionary(reply)
+    if value is None:
+        raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModels:
+    """Which model plays which role, what all of them may spend together, and what they are told."""
+
+    options: Mapping[str, AskOptions]
+    budget: Budget = field(default_factory=Budget)
+    note: Callable[[str], None] = field(default=lambda _: None)
+    prompts: PromptFiles = field(default_factory=prompts_of)
+
+    def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
+        """Return an asker for each role; nothing is sent yet."""
+        return {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
+
+
+def spent(askers: Mapping[str, Asker]) -> Spent:
+    """Return the models' usage by role, without what differs between a run and its repetition."""
+    return {
+        role: {
+            "model": asker.options.model,
+            "returned": dict(sorted(asker.tally.returned.items())),
+            "replies": asker.tally.replies,
+            "prompt_tokens": asker.tally.prompt_tokens,
+            "completion_tokens": asker.tally.completion_tokens,
+        }
+        for role, asker in askers.items()
+        if asker.tally.replies
+    }
+
+
+# --- graphs ---------------------------------------------------------------------------------------------------------
+
+GRAPH_INVALID = "graph_invalid"
+STATISTICS = "statistics.json"
+DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
+    "dot": (".dot", to_dot),
+    "mermaid": (".mmd", to_mermaid),
+    "svg": (".svg", to_svg),
+}
+"""Format -> a file's ending, and what draws a graph."""
+
+_LONGEST = 100  # characters of an id in a file's name
+
+
+def make(
+    questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show = no_show
+) -> tuple[list[Graph], dict[str, str], Spent]:
+    """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
+
+    Returns the graphs in the questions' order, question id -> why it has none, and the models' usage.
+
+    Raises:
+        ReelbenchError: Some replies can't be had now; those that came are kept.
+    """
+    askers = asked.askers([GRAPH])
+    runner = Runner(askers.values(), progress)
+    found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
+    lacking = {q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)}
+    check_answered(lacking.values(), "graphs")
+    return [graph for graph in found if isinstance(graph, Graph)], lacking, spent(askers)
+
+
+async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFiles) -> Graph | str:
+    """Return the graph of a question's steps, or the reason why there is none."""
+
+    def read(reply: str) -> Graph:
+        nodes, problems = read_nodes(whole_object(reply))
+        if problems:
+            raise UnreadableError("; ".join(problems[:TOLD]))
+        return Graph(id=question.id, nodes=tuple(nodes))
+
+    material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
+    messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
+    asked = await asker.ask(messages, past_reasoning(read), again=prompts.again)
+    if asked.value is not None:
+        return asked.value
+    return asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
+
+
+def check_answered(reasons: Iterable[str | None], what: str) -> None:
+    """Raise ReelbenchError where a reason says that a reply can't be had now; PendingError where all are in a batch."""
+    lacking = [reason for reason in reasons if reason is not None and reason in COMES_BACK]
+    if set(lacking) == {PENDING}:
+        raise PendingError(PENDING_SHOWN.format(len(lacking)))
+    if lacking:
+        raise ReelbenchError(
+            f"{len(lacking)} {what} lack a reply ({', '.join(sorted(set(lacking)))}); what came is kept: run the same "
+            "command again to go on"
+        )
+
+
+def write(
+    folder: Path,
+    graphs: Sequence[Graph],
+    questions: Sequence[ReasonedQuestion] = (),
+    lacking: Mapping[str, str] | None = None,
+    asked: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
+
+    `questions` are the graphs', for figures by locale and for the warning that needs the answer; `lacking` says for
+    which a model gave none, and why; `asked` which models made them and by which prompts, where they were made here.
+    """
+    locales = {question.id: question.group for question in questions}
+    answers = {question.id: question.answer for question in questions}
+    counted = statistics(graphs, locales or None) | {
+        "warnings": count_warnings(graphs, answers),
+        GRAPH_INVALID: len(lacking or {}),
+        "invalid": sorted(lacking or {}),
+        **(asked or {}),
+    }
+    write_records(folder / GRAPHS, graphs)
+    write_json(folder / STATISTICS, counted)
+    return counted
+
+
+def draw(folder: Path, graphs: Iterable[Graph], form: str) -> None:
+    """Write each graph to a file of its own in `graphs/`, in a format of `DRAWN`."""
+    ending, drawn = DRAWN[form]
+    for graph in graphs:
+        name = quote(graph.id, safe="")
+        if len(name) > _LONGEST:
+            name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
+        write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
+
+
+# --- votes ----------------------------------------------------------------------------------------------------------
+
+VOTES = 3
+"""How often the paper asks (supplement, D.3)."""
+
+Vote = Mapping[str, NodeVerdict] | None
+"""Node id -> verdict; None for a reply that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagVotes:
+    """The votes on one attempt, and the cue that each brings for the next one, where the prompt asks for one.
+
+    `lacking` is why some could not be had, which is not that they could not be read.
+    """
+
+    votes: list[Vote]
+    cues: list[str | None] = field(default_factory=list[str | None])
+    lacking: str | None = None
+
+
+async def tag(
+    question: ReasonedQuestion,
+    graph: Graph,
+    history: Sequence[Round],
+    attempt: Attempt,
+    askers: Mapping[str, Asker],
+    *,
+    prompts: PromptFiles,
+    votes: int = VOTES,
+) -> TagVotes:
+    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told."""
+    texts = (question.question, question.answer, attempt.answer)
+    english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
+    asked = to_judge(graph, history)
+    corrected = {record.corrects for record in history}
+    # The whole graph: what the tagger is asked about, and what is known to the model by now.
+    nodes = [
+        {
+            **graph.by_id[key].model_dump(mode="json"),
+            "asked": key in asked,
+            "established": key not in asked or key in corrected,
+        }
+        for key in graph.order
+    ]
+    material = {
+        **dict(zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True)),
+        "cues": (history[-1].cue if history else None) or "none",
+        "output": attempt.output,
+        "graph": json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1),
+        "notes": question.steps,
+    }
+    lacking = next((reason for _, reason in english if reason is not None), None)
+    if lacking is not None:
+        return TagVotes([], lacking=lacking)
+
+    def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
+        value = whole_object(reply)
+        verdicts, problems = read_findings(value, graph, asked)
+        if problems:
+            raise UnreadableError("; ".join(problems[:TOLD]))
+        return verdicts, read_cue(value)
+
+    parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
+    messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
+    replies = await asyncio.gather(
+        *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
+    )
+    reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
+    # What may come another time is said first: then the same is asked again.
+    lacking = min((str(reason) for reason in reasons), key=lambda reason: reason not in COMES_BACK, default=None)
+    read_votes = [reply.value or (None, None) for reply in replies]
+    return TagVotes([vote for vote, _ in read_votes], [cue for _, cue in read_votes], lacking)
+
+
+async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> tuple[str, str | None]:
+    """Return a text in English, and why it can't be had."""
+    if language.partition("-")[0] == "en" or not text.strip():
+        return text, None
+    messages = prompts.messages("translate.txt", [("text", text)], language=language)
+    asked = await asker.ask(messages, lambda reply: (strip_reasoning(reply) or "").strip() or None)
+    return asked.value or text, asked.reason
+
+
+_PRINTED = {
+    "question_english": "question",
+    "additional_cues": "cues",
+    "ground_truth_answer_english": "answer",
+    "model_prediction_english": "prediction",
+    "model_output_thoughts": "output",
+    "human_reasoning": "notes",
+}
+"""Place in the paper's prompt (Fig. 7) -> the material that stands there."""
