@@ -36,7 +36,7 @@ function sentence({ name, settings, figures }, i) {
   const { asked, entered, unjudged } = figures.questions;
   const most = Math.max(...data.labels.map((label) => figures.labels[label].n));
   const without = data.questions.filter(({ diagnoses }) => diagnoses[i] && !diagnoses[i].some((round) => !round.right && round.nodes.some((node) => node.label))).length;
-  const told = [`${several || settings.model ? `${several ? name : settings.model}: ` : ""}${entered} of ${count(asked, "answer")} ${entered === 1 ? "was" : "were"} wrong${unjudged ? `, ${unjudged} not judged` : ""}.`];
+  const told = [`${several || settings.model ? `${several ? name : settings.model}: ` : ""}${entered} of ${count(asked - unjudged, `${unjudged ? "judged " : ""}answer`)} ${entered === 1 ? "was" : "were"} wrong${unjudged ? `; ${unjudged} of ${asked} were not judged` : ""}.`];
   if (most) {
     const first = data.labels.filter((label) => figures.labels[label].n === most);
     const { share, ci95 } = figures.labels[first[0]];

@@ -391,6 +391,20 @@ def test_axe_and_the_validator_find_nothing(opened, checkers, tmp_path, options)
 
 
 @pytest.mark.browser
+def test_an_answer_that_nobody_judged_is_none_of_those_that_may_be_wrong(chromium, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = diagnosed(tmp_path / "diagnosis", ROWS)
+    counted = report.figures(folder)
+    counted["questions"] |= {"asked": 12, "unjudged": 8}
+    report.write_page([folder], [counted], tmp_path / "page.html")
+    tab = chromium.new_page()
+    tab.goto((tmp_path / "page.html").as_uri())
+    expect(tab.locator("#result")).to_contain_text("4 of 4 judged answers were wrong; 8 of 12 were not judged.")
+    tab.close()
+
+
+@pytest.mark.browser
 def test_an_interval_is_claimed_where_it_is_drawn_and_the_graph_fits_its_frame(opened):
     from playwright.sync_api import expect
 
