@@ -56,8 +56,9 @@ def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON 
 
 def _is_pair(name: object, value: object) -> bool:
     """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
-    both = isinstance(name, str) and isinstance(value, str)
-    return both and _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
+    if not (isinstance(name, str) and isinstance(value, str)):
+        return False
+    return _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
@@ -98,11 +99,11 @@ def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 -
         return {
             without_secrets(name): without_secrets(part, words=words)
             for name, part in value.items()
-            if not (isinstance(part, str | list | dict) and is_secret(str(name), part))
-            and not any(_is_pair(other, part) for other in named)
+            if not any(_is_pair(other, part) for other in named)
+            and not (isinstance(part, str | list | dict) and is_secret(str(name), part))
         }
     if is_array(value):
-        beside = zip(["", *value], value, strict=False)
+        beside: Iterable[tuple[Any, Any]] = zip(["", *value], value, strict=False)
         return [HIDDEN if words and _is_pair(*pair) else without_secrets(pair[1], words=words) for pair in beside]
     if not (isinstance(value, str) and words):
         return value
