@@ -247,7 +247,7 @@ class Formats(Protocol):
     - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
-      scores a split with hidden answers;
+      scores a split with hidden answers; else a line is `submission_row` of this module;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
@@ -444,14 +444,15 @@ def submission_advice(split: str, path: Path, server: str) -> str:
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
-    """Return a sample of a benchmark that a file declares, as a line that whoever has the answers can score."""
+    """Return a sample as a line that whoever has the answers can score: where the owners have no form of their own."""
     return {"id": sample.id, "prediction": sample.prediction or ""}
 
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
     formats: Formats = imported(spec.formats)
-    table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    row_of = getattr(formats, "submission_row", submission_row)
+    table = [row_of(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     if check := getattr(formats, "check_submission", None):
         check(table)
     if submission_suffix(spec) == ".json":

@@ -249,6 +249,17 @@ def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
         summarize([review("Ada", {"gone": {"answer": "A"}}, **about)])
 
 
+@pytest.mark.parametrize("benchmark", ["curve", "moviechat", "moviecore"])
+def test_what_people_wrote_is_a_file_of_predictions_where_the_owners_have_no_form_of_their_own(
+    benchmark, review, tmp_path
+):
+    first, *_ = loading.locate(f"{benchmark}_mini").read()
+    about = {"ask": "answers", "benchmark": benchmark, "split": "mini"}
+    summarize([review("Ada", {first["id"]: {"answer": "a kettle"}}, **about)]).write(tmp_path / "out")
+    written = tmp_path / "out" / "person-1" / "submission.jsonl"
+    assert json.loads(written.read_text()) == {"id": first["id"], "prediction": "a kettle"}
+
+
 # --- scores --------------------------------------------------------------------------------------------------------
 
 
