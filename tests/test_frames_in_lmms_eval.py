@@ -18,8 +18,8 @@ from reelbench import registry
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
 from reelbench.registry.files import write_text
-from reelbench.tasks import score_runs as scoring_runs
-from reelbench.tasks.lmms import adapters, worker
+from reelbench.tasks import score_runs
+from reelbench.tasks.lmms import adapters, run_logs, worker
 from reelbench.tasks.score import Options
 from tests.registry.frames import clips
 from tests.registry.frames.test_sound import film, sound_of
@@ -122,8 +122,8 @@ def score_of(done, folder):
     write_text(folder / "1_results.json", json.dumps(document, default=str))
     lines = [json.dumps(sample, default=str) for sample in done["samples"]["rextime_mini"]]
     write_text(folder / "1_samples_rextime_mini.jsonl", "".join(line + "\n" for line in lines))
-    (logged,) = scoring_runs.logged_tasks(folder)
-    return scoring_runs.score_logged(logged, folder / "scores", scoring_runs.Options()).result
+    (logged,) = run_logs.logged_tasks(folder)
+    return score_runs.score_logged(logged, folder / "scores", Options()).result
 
 
 @pytest.mark.parametrize(
