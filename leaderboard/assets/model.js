@@ -66,8 +66,8 @@
       const ranked = others.filter((other) => other.rank != null).length;
       return [
         [R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), " ", h("span", { class: "sub" }, bdi(R.splitName(group)))],
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
-        row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : [`${row.rank} of ${ranked} `, row.source === "run" && ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`, { title: "Compare the others with it" })],
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row) || row.source !== "run", tip: tip.filter(Boolean).join(", ") })), h("span", { class: "sub", text: [ends && R.ends(...ends, metric.unit), group.judge ? `judge: ${R.judgement(group)}` : R.scoredBy(group)].filter(Boolean).join(" · ") })),
+        row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : row.source === "run" ? [`${row.rank} of ${ranked} `, ranked > 1 && R.link("compare", `#/${b.id}?group=${encodeURIComponent(group.id)}&pick=${row.id}`)] : "published",
         row.rank_range || "–",
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
@@ -96,7 +96,7 @@
       h(
         "div",
         { class: "badges" },
-        row.rank != null && badge(`rank ${row.rank}`, "run"),
+        row.rank != null && row.source === "run" && badge(`rank ${row.rank}`, "run"),
         row.partial && badge(`not ranked: ${R.words(row.partial)}`, "warn"),
         ...R.caveats({ ...row, partial: null }),
         ...(row.source === "run" ? R.origins(row).map((of) => badge(...of)) : [badge(origin)]),
