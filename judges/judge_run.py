@@ -125,7 +125,8 @@ class LiveJudge:
         if self._panel is None or self._options is None:
             return None
         try:
-            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), self._entered(self._panel)).result()
+            running = self._entered(self._panel)
+            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), running).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True

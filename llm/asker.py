@@ -249,7 +249,7 @@ class Asker:
             if (task := self.cache.in_flight.get(key)) is None:  # equal requests are asked once
                 task = self.cache.in_flight[key] = asyncio.ensure_future(self._fetch(key, cursor.messages))
                 self._tasks[key] = task
-                task.add_done_callback(lambda _, key=key: (self.cache.in_flight.pop(key), self._tasks.pop(key)))
+                task.add_done_callback(lambda ended, key=key: self._forget(key, ended))
             try:
                 reason = await asyncio.shield(task)
             except asyncio.CancelledError:
@@ -260,6 +260,11 @@ class Asker:
                 await self.cache.look(key)
                 await self.cache.aside(cursor.advance)
         return self.counted(cursor, reason)
+
+    def _forget(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
+        del self.cache.in_flight[key], self._tasks[key]
+        if not ended.cancelled():
+            ended.exception()  # looked at: where the work has ended by another error, nobody waits for this one
 
     def counted(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
         """Return a question's result, its replies added to the tally."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import gc
 import hashlib
 import json
 import threading
@@ -143,6 +144,33 @@ def test_askers_that_share_a_budget_stop_together():
         reasons, _ = run(server, go, budget=budget)
         assert reasons == [None, None, None, "budget"]
         assert len(server.calls) == 3
+
+
+def test_an_error_that_nobody_waits_for_any_more_is_not_printed(caplog):
+    gone = threading.Event()
+
+    def refuse(_):
+        gone.wait()
+        return Answer(status=503)
+
+    async def leave(asker):
+        def full(*_):
+            raise ReelbenchError("the disk is full")
+
+        asker.cache.store.release = full
+        asking = asyncio.ensure_future(asker.ask(said("Which?"), colour))
+        while not asker.cache.in_flight:
+            await asyncio.sleep(0.005)
+        fetching = next(iter(asker.cache.in_flight.values()))
+        asking.cancel()
+        gone.set()
+        await asyncio.wait([asking, fetching])
+        return [asking.cancelled(), fetching.done()]
+
+    with JudgeServer(refuse) as server:
+        assert run(server, leave, tries=1)[0] == [True, True]
+    gc.collect()
+    assert [line for line in caplog.messages if "never retrieved" in line] == []
 
 
 def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
