@@ -109,7 +109,7 @@ def _loading(material: Material) -> dict[str, object]:
         "reelbench score --run runs"
     )
     return {
-        "here": "" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in",
+        "here": snippet and ("" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in"),
         "load_dataset": snippet and code(snippet, "python"),
         "croissant": snippet and repo,
         "card_only": "" if snippet else f"This repository has the card only. {forbidden + ' ' if forbidden else ''}",

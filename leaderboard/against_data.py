@@ -110,8 +110,7 @@ def as_asked(
 ) -> list[Item]:
     """Return the items that samples were, with their questions, to be judged again.
 
-    Raises:
-        InputError: The benchmark's data is not here, or is not what was answered; it begins with `where`.
+    InputError, which begins with `where`, if the benchmark's data is not here, or is not what was answered.
     """
     if rows_here is None:
         own = f"`reelbench data fetch {spec.id}` brings them, REELBENCH_DATA_{spec.id.upper()} names your own"
@@ -143,13 +142,9 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
     """Return the reason for which a result says too little of its task to be ranked, or None.
 
     Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with which it is ranked by
-    its lower bound, nor those without media, which make it a result on a part of the split.
-
-    Args:
-        spec: The benchmark.
-        result: With counts and settings that hold.
-        wanted: How many items the task has; by default the split's published number.
-        before: What an earlier check said, which may have known the number of items when this one doesn't.
+    its lower bound, nor those without media, which make it a result on a part of the split. The task has `wanted`
+    items, by default the split's published number. `before` is what an earlier check said, which may have known that
+    number when this one doesn't.
     """
     counts = result.counts
     reasons = {reason: number for reason, number in counts.unscored.items() if reason != Reason.ANSWERS_HIDDEN}

@@ -12,13 +12,9 @@ FILE = "aliases.yaml"
 
 
 class Aliases:
-    """Names that stand for one model, whatever their case.
+    """Names that stand for one model, whatever their case: where it is said -> a model's id -> its other names.
 
-    Args:
-        files: Where it stands -> a model's id -> its other names.
-
-    Raises:
-        InputError: A name stands for two models, or a file is not as it should be.
+    InputError where a name stands for two models, or a file is not as it should be.
     """
 
     def __init__(self, files: Mapping[str, Mapping[Any, Any]]) -> None:

@@ -136,8 +136,7 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
     """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
 
-    Raises:
-        InputError: One of them is not in the store, they are of two tables, or one isn't its model's best there.
+    InputError where one is not in the store, they are of two tables, or one isn't its model's best there.
     """
     made = make(path, published=False)
     of = {
@@ -374,11 +373,7 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
     yielded. A run without which nine tenths of the videos are left (`_asked_of_all`), and with which fewer are, isn't
-    among them.
-
-    Args:
-        rows: A benchmark's rows.
-        chosen: Keys of the runs to take; by default all that are ranked.
+    among them. `chosen` are keys of the runs to take, by default all that are ranked.
     """
     tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(list)
     for row in sorted(rows, key=_taken):

@@ -51,26 +51,18 @@ class BridgedResult:
     ranks: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPlaces:
-    """Two results of which the old judge has the first higher beyond chance, and the new one the second.
-
-    `p` is the greater of the two p values, adjusted by Holm.
-    """
-
-    first: StoredResult
-    second: StoredResult
-    p: float
+ChangedPlaces = tuple[StoredResult, StoredResult, float]
+"""Of two results the one that the old judge has higher beyond chance, and the one that the new judge has; and the
+greater of the two p values, adjusted by Holm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
     """Two groups whose results are of the same answers, by the old judge and by the new one.
 
-    Attributes:
-        results: By the value under the new judge, the best first.
-        changed: Pairs that changed places beyond chance; None of more than `MOST_COMPARED` results.
-        orders: Of each pair of results, by how much the first is higher under the old and under the new judge.
+    `results` stand by the value under the new judge, the best first. `changed` are the pairs that changed places beyond
+    chance, None of more than `MOST_COMPARED` results; `orders` by how much the first of each pair is higher under the
+    old judge and under the new one.
     """
 
     old: RankingGroup
@@ -155,7 +147,7 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]
             chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
             if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= ALPHA:  # noqa: PLR2004 - both
                 ordered = (first, second) if above > 0 else (second, first)
-                changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
+                changed.append((ordered[0].new, ordered[1].new, max(chances)))
     orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]
     return Bridge(old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders)
 
@@ -237,8 +229,8 @@ def as_json(made: Sequence[Bridge]) -> dict[str, object]:
         ],
         "kendall_tau": kendall_tau([order for bridge in made for order in bridge.orders]),
         "changed_places": [
-            {"first": pair.first.result.model.id, "second": pair.second.result.model.id, "p": pair.p}
+            {"first": first.result.model.id, "second": second.result.model.id, "p": p}
             for bridge in made
-            for pair in bridge.changed or ()
+            for first, second, p in bridge.changed or ()
         ],
     }

@@ -1,7 +1,7 @@
 """The columns of a row beside its metrics, declared once: CSV, JSON, Parquet, the page and Python all read this list.
 
 To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`entries.facts`) under
-the column's id. The page offers a column in its menu, hidden until it is asked for or `shown`.
+the column's id.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,21 +21,7 @@ Type = Literal["text", "integer", "number", "boolean"]
 
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
-    """A column.
-
-    Attributes:
-        id: Its name in files and in links to the page.
-        title: Its head on the page.
-        type: What its values are; any may be None.
-        get: Board and row -> value; None where it is the row's fact of this id.
-        about: A line for the head's tooltip.
-        digits: Of a number, those after the point; None where it is in the primary metric's unit.
-        part: Group of columns that it stands in, on the page.
-        of_group: Whether all rows of a group have the same value, which is then sent to the page once.
-        shown: Whether a wide page shows it unasked.
-        filter: Whether the page filters by it.
-        order: Of a filter, its choices from first to last, where that is not their alphabet's order.
-    """
+    """A column, as `columns.yaml` declares it; `get` is board and row -> value, None where it is the row's fact."""
 
     id: str
     title: str

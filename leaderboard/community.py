@@ -43,9 +43,7 @@ class Community(Record):
 def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Community:
     """Read a dataset's board on the Hub into a store, in the place of what was read before.
 
-    Raises:
-        InputError: The benchmark has no repository on the Hub and none is named, or it has no board.
-        DataUnavailableError: The Hub can't be asked.
+    InputError where the benchmark has no repository on the Hub and none is named, or it has no board.
     """
     source = spec.splits[spec.default_split].source
     repo_id = dataset or (source.repo_id if isinstance(source, HubFile) else None)

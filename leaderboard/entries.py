@@ -37,8 +37,6 @@ from reelbench.stats import intervals
 Kind = Literal["run", "published", "community", "baseline", "human"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
-
-
 _SIZES = (4, 10, 40, 100)  # 1e9 parameters
 
 
@@ -113,11 +111,9 @@ def _part(setting: str) -> str | None:
 class BoardEntry:
     """A row: one model under one setting on one benchmark.
 
-    Attributes:
-        unranked: Why a run is listed and not ranked.
-        lowest: Of a run with unscored items, the primary metric with each of them at the scale's lowest: its rank goes
-            by that.
-        facts: What the record of a run says beside that, by the id of the column that shows it.
+    `unranked` is why a run is listed and not ranked, `lowest`, by which one with unscored items is ranked, its primary
+    metric with each of them at the scale's lowest. `facts` are what a run's record says beside that, by the id of the
+    column.
     """
 
     key: str
@@ -287,16 +283,8 @@ def _without_items(values: Mapping[str, float]) -> Metrics:
 
 
 _NOT_PROTOCOL = {
-    "frames",
-    "frames_given",
-    "frames_unlike",
-    "audio",
-    "preset",
-    "prompt_sha256",
-    "generation",
-    "seed",
-    "run",
-    "limit",
+    *("frames", "frames_given", "frames_unlike", "audio", "preset", "prompt_sha256", "generation"),
+    *("seed", "run", "limit"),
 }
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
 

@@ -39,8 +39,14 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
         by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)
     said = _in_short(board, by_leaders) if len(by_leaders) > 1 else _of_leaders(board, *by_leaders.items(), alone=alone)
-    of = [group for led in by_leaders.values() for group in led]
-    return f"{said}{_as_stated(board, of)}".split(_NAME)
+    # What of it rests on a judge's replies that only those who handed them in vouch for.
+    led = [group for led in by_leaders.values() for group in led]
+    stated = [
+        group for group in led if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
+    ]
+    where = "" if len(stated) == len(led) else f" on {_titles(board, stated)}"
+    said += f" The judge’s replies{where} are as submitters state them." if stated else ""
+    return said.split(_NAME)
 
 
 def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
@@ -111,17 +117,6 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
 
 def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
     return any(row.kind == "run" for group in groups for row in board.ranked(group))
-
-
-def _as_stated(board: Board, groups: Sequence[RankingGroup]) -> str:
-    """What of it rests on a judge's replies that only those who handed them in vouch for."""
-    stated = [
-        group
-        for group in groups
-        if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
-    ]
-    where = "" if len(stated) == len(groups) else f" on {_titles(board, stated)}"
-    return f" The judge’s replies{where} are as submitters state them." if stated else ""
 
 
 def _margin(board: Board, group: RankingGroup) -> str:

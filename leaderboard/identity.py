@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +38,12 @@ _PASS_FOR_ASCII = frozenset(
 )
 
 
+_TEXTS = (
+    *("model.revision", "model.adapter", "settings.frames", "settings.label", "settings.language"),
+    *("settings.candidates", "settings.answering", "settings.preset.name", "settings.preset.about", "judge.prompt"),
+)
+
+
 def problems(result: Result) -> Iterator[str]:
     """Yield the faults of a result's names."""
     model = result.model
@@ -45,18 +52,8 @@ def problems(result: Result) -> Iterator[str]:
         yield f"model.id is {model.id[:LONGEST]!r}, and {_OURS}/ is for the baselines and people of Reelbench itself"
     if model.about is not None and model.about.organisation:
         yield from _id("model.about.organisation", model.about.organisation)
-    texts = [
-        ("model.revision", model.revision),
-        ("model.adapter", model.adapter),
-        ("settings.frames", result.settings.frames),
-        ("settings.label", result.settings.label),
-        ("settings.language", result.settings.language),
-        ("settings.candidates", result.settings.candidates),
-        ("settings.answering", result.settings.answering),
-        ("settings.preset.name", result.settings.preset and result.settings.preset.name),
-        ("settings.preset.about", result.settings.preset and result.settings.preset.about),
-        ("judge.prompt", result.judge and result.judge.prompt),
-    ]
+    # What is None on the way has no such text.
+    texts = [(field, reduce(lambda of, name: of and getattr(of, name), field.split("."), result)) for field in _TEXTS]
     if model.about is not None:
         said = [(field, [value, *(value if isinstance(value, dict) else ())]) for field, value in model.about]
         texts += [(f"model.about.{field}", text) for field, values in said for text in texts_in(values)]

@@ -24,11 +24,11 @@ class MismatchError(InputError):
         super().__init__(message)
 
 
-def score_mismatches(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
+def score_mismatches(stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
     """Yield the columns in which an item's scores differ from the recomputed ones, or that only one side has."""
     for name in sorted(stated.keys() | expected.keys()):
         if name not in stated or name not in expected or not _close(stated[name], expected[name]):
-            yield f"{where}: scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
+            yield f"scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
 
 
 def metric_mismatches(where: str, stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:

@@ -21,11 +21,9 @@ ModelKey = tuple[str, str | None, str]
 class Overall:
     """A model's place overall: it is ranked on `covered` benchmarks `of` those that count; under half it has no rank.
 
-    Attributes:
-        win_rate: Mean of the win rates, 0 to 1, over the benchmarks that it has; None without any.
-        ranks: The best and the worst rank that the data don't rule out; None where the pairs are not known.
-        cells: RankingGroup -> the model's best row in it.
-        rates: RankingGroup -> its win rate there, of the groups that count and have others to beat.
+    `win_rate` is the mean of its win rates, 0 to 1, over the benchmarks that it has; `ranks` are the best and the worst
+    rank that the data don't rule out, None where the pairs are not known. By group: its best row (`cells`), and its win
+    rate, of the groups that count and have others to beat (`rates`).
     """
 
     key: ModelKey

@@ -62,13 +62,8 @@ def publish(
 ) -> list[Published]:
     """Bring a Space and a results dataset up to date with a store.
 
-    Args:
-        path: The store.
-        space: Repository of the static Space, `ORG/NAME`; made where it is not there.
-        dataset: Repository of the results dataset; made where it is not there, but never by a pull request.
-        webhook: Repository of the Space that checks pull requests to the dataset; made where it is not there.
-        options: How.
-        note: Called with each line that the user should know.
+    Each repository, `ORG/NAME`, is made where it is not there, the dataset never by a pull request: the static Space
+    `space`, the results `dataset`, the Space `webhook` that checks pull requests to these.
 
     Raises:
         InputError: The call is wrong, or what is there has results, or newer ones, that this store lacks.
@@ -168,7 +163,7 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
             why = why_withheld(board.specs[benchmark], group.split, private=private) or (kept and kept.why)
             rows = [
                 withheld.Row(
-                    **{name: getattr(entry, name) for name in withheld.OF_ENTRY},
+                    **withheld.Row.of_entry(entry),
                     result=store.public(entry.stored.result).model_copy(update={"media": None}),
                     check=entry.stored.check,
                     without_shortcuts=board.without_shortcuts.get(entry.key),

@@ -80,9 +80,7 @@ class PullRequests:
         """Check what a pull request offers at this moment, and say so in the one comment that is ours.
 
         What takes longer than it may is `not in time`; with `last` the comment says so, as of any look that was ended.
-
-        Raises:
-            ReelbenchError: The Hub refused or broke off.
+        ReelbenchError where the Hub refused or broke off.
         """
         table, offers = self._results_of_main(), list[Offer]()
         with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:

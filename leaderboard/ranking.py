@@ -90,11 +90,8 @@ def ranked(
 ) -> tuple[dict[str, int], Noise]:
     """Return key -> rank within one group, and what its pairs say together; a key that is not there is not ranked.
 
-    Args:
-        spec: The benchmark.
-        entries: The group's rows.
-        models: Key -> the model that the row is of; by default as its name, revision and setting say.
-        noise: What its pairs say, where that is known.
+    `models` has the model that each row is of, by default as its name, revision and setting say; `noise` is what the
+    pairs say, where that is known.
     """
     primary = spec.primary.name
     scores: dict[str, float] = {}

@@ -48,12 +48,7 @@ class VerifiedResult:
 
 
 def verify(folder: Path, *, known: KnownRows | None = None, result: Result | None = None) -> VerifiedResult:
-    """Read a result and its samples and compute everything again.
-
-    Args:
-        folder: Holds `result.json` and `samples.jsonl`.
-        known: Rows to hold the items to.
-        result: Its `result.json`, where that was read already.
+    """Read a result and its samples and compute everything again, items held to the rows that are `known`.
 
     Raises:
         MismatchError: Something does not match.
@@ -174,7 +169,10 @@ class _Recomputed:
         if result.settings.ranker is not None:
             self.stated.add("ranker replies")
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
-        self._replies = replies.Replies(spec, result.judge, rows_here)
+        prompts = replies.own_prompts(spec, result.judge) if spec.judge and rows_here else None
+        # Replies to an older text of our prompts can't be held to the present one; they are a group of their own.
+        fit = prompts and result.judge and prompts.sha256 == result.judge.prompt_sha256
+        self._prompts = prompts if fit else None
         self._settings = result.settings
         try:
             self._most_frames = FrameSampling.parse(result.settings.frames).frames
@@ -228,38 +226,40 @@ class _Recomputed:
         for sample in self.samples:
             if any(sample.facets.get(name) for name in self._from_tags):
                 self.stated.add("labels")
-            problems = [*self._state_problems(sample), *self._asked(sample)]
-            yield from problems or self._scores(sample)
+            problems = [*self._state_problems(sample), *self._asked(sample)] or self._scores(sample)
+            yield from (f"item {sample.id!r}: {line}" for line in problems)
 
     def _state_problems(self, sample: Sample) -> Iterator[str]:
-        where = f"item {sample.id!r}"
         if (sample.state == "scored") != (sample.reason is None):
-            yield f"{where}: state {sample.state} with reason {sample.reason}"
+            yield f"state {sample.state} with reason {sample.reason}"
         elif sample.reason is not None and sample.reason not in self._reasons:
             yield (
-                f"{where}: unscored for the reason {sample.reason[:80]!r}, which {self._spec.id} "
+                f"unscored for the reason {sample.reason[:80]!r}, which {self._spec.id} "
                 f"{self._split} can't have; it has {', '.join(sorted(self._reasons))}"
             )
         elif sample.state == "scored" and sample.prediction is None and sample.option_scores is None:
-            yield f"{where}: scored, but it has no prediction"
+            yield "scored, but it has no prediction"
         elif sample.reason in (Reason.PREDICTION_MISSING, Reason.MEDIA_MISSING) and sample.prediction is not None:
-            yield f"{where}: unscored ({sample.reason}), but it has a prediction"
+            yield f"unscored ({sample.reason}), but it has a prediction"
         elif sample.reason == Reason.MODEL_FAILED and not (
             sample.prediction is None or aggregation.is_failure(str(sample.prediction))
         ):
-            yield f"{where}: unscored (model_failed), but its prediction is not the mark of a failed request"
+            yield "unscored (model_failed), but its prediction is not the mark of a failed request"
 
     def _scores(self, sample: Sample) -> Iterator[str]:
-        where = f"item {sample.id!r}"
         answered = sample.reason not in UNANSWERED
         try:
-            read = list(self._reading(where, sample)) if answered else []
+            read = list(self._reading(sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             [known] = against_data.as_the_data_has_them(self._spec, [sample], self._rows)
             expected = aggregation.item_columns(self._spec, known.item("", sample.reason))
-            chosen = [*self._replies.problems(sample), *self._choice_problems(sample)]
+            row, judge = self._rows.get(sample.id), self._result.judge
+            chosen = [
+                *replies.problems(self._spec.judge, judge, sample, self._prompts, row),
+                *self._choice_problems(sample),
+            ]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
-            yield f"{where}: can't be scored again ({first_line(error)})"
+            yield f"can't be scored again ({first_line(error)})"
             return
         yield from read
         kind = is_judged(sample)
@@ -269,18 +269,18 @@ class _Recomputed:
             if any(stated[name] != expected[name] for name in again):
                 self.stated.add("answers")
             stated |= {name: expected[name] for name in again}
-        yield from score_mismatches(where, stated, expected)
+        yield from score_mismatches(stated, expected)
         if answered and (lacking := sorted(self._offered[kind] - expected.keys())):
-            yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
+            yield f"answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from chosen
 
-    def _reading(self, where: str, sample: Sample) -> Iterator[str]:
+    def _reading(self, sample: Sample) -> Iterator[str]:
         if sample.parsed is not None:
             read = read_again(self._spec, self._settings, sample, self._rows.get(sample.id))
             edited = [name for name, value in read.items() if sample.parsed[name] != value]
             if edited and (self._same_reader or isinstance(sample.prediction, Mapping)):
                 yield from (
-                    f"{where}: parsed.{name} is {sample.parsed[name]!r}, its prediction reads {read[name]!r}; "
+                    f"parsed.{name} is {sample.parsed[name]!r}, its prediction reads {read[name]!r}; "
                     "the answer was edited"
                     for name in edited
                 )
@@ -294,45 +294,44 @@ class _Recomputed:
                 None,
             )
         ):
-            yield f"{where}: parsed is null, its prediction reads {str(read['text'])[:80]!r}; the answer was edited"
+            yield f"parsed is null, its prediction reads {str(read['text'])[:80]!r}; the answer was edited"
         if (flags := rereading.flags(sample)) != sample.flags:
-            yield f"{where}: flags are {sample.flags}, its answer has {flags}"
+            yield f"flags are {sample.flags}, its answer has {flags}"
 
     def _asked(self, sample: Sample) -> Iterator[str]:
         """Yield the items that were not asked as the settings say: a way of asking is a row of its own."""
-        where, settings = f"item {sample.id!r}", self._settings
+        settings = self._settings
         if sample.reason in UNANSWERED:
             return
         if bool(sample.option_scores) != (settings.answering is not None):
             has = "option scores" if sample.option_scores else "no option scores"
-            yield f"{where}: has {has}, and settings.answering is {settings.answering}"
+            yield f"has {has}, and settings.answering is {settings.answering}"
         shown = len(sample.frame_timestamps or ()) - sample.frame_padding
         if self._most_frames is not None and shown > self._most_frames:
-            yield f"{where}: was shown {shown} frames, and settings.frames is {settings.frames}"
+            yield f"was shown {shown} frames, and settings.frames is {settings.frames}"
         if sample.candidates and settings.candidates is None:
-            yield f"{where}: has candidates, and settings.candidates is absent"
+            yield "has candidates, and settings.candidates is absent"
         if sample.candidates and sample.prediction not in sample.candidates:
-            yield f"{where}: its prediction is none of its candidates"
+            yield "its prediction is none of its candidates"
 
     def _choice_problems(self, sample: Sample) -> Iterator[str]:
         """Yield the contradictions of one item; none where no ranker chose."""
         ranker, texts, replies = self._settings.ranker, sample.candidates, sample.ranker_replies
-        where = f"item {sample.id!r}"
         if ranker is None:
             if replies is not None:
-                yield f"{where}: has replies of a ranker, and settings.ranker names none"
+                yield "has replies of a ranker, and settings.ranker names none"
             return
         if sample.prediction is None:
             return
         mode, votes = ranker.mode, ranker.votes
         if not texts or replies is None:
-            yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
+            yield "has no candidates, or none of the ranker's replies, though a ranker chose its answer"
         elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
-            yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
+            yield f"has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
         else:
             index = candidates.chosen(mode, sample.id, len(texts), replies).index
             if texts[index] != sample.prediction:
-                yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"
+                yield f"its prediction is not candidate {index}, which the ranker's replies choose"
 
     def number_problems(self, *, overlap: bool = True) -> Iterator[str]:
         """Yield the metrics, breakdowns and counts that are not what the samples give."""

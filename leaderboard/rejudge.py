@@ -41,15 +41,9 @@ def write_anew(folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Resul
 
 
 class Rejudged(Record):
-    """What came of asking a judge again.
+    """What came of asking a judge again about some items, each with all its criteria.
 
-    Attributes:
-        items: Items drawn, each with all its criteria.
-        scores: Scores that both times gave.
-        agree: Those of them that are equal.
-        unscored: Scores that asking again did not give.
-        calls: Calls that it took.
-        cost_usd: What they cost, where the prices were given.
+    Of the `scores` that both times gave `agree` are equal; `unscored` are those that asking again did not give.
     """
 
     items: int
@@ -91,11 +85,7 @@ class Rejudge:
             raise InputError(f"--rejudge: {self.number} is not a number from 1 up")
 
     def __call__(self, verified: "VerifiedResult", known: KnownRows) -> Rejudged:
-        """Ask again about a result that is judged.
-
-        Raises:
-            ReelbenchError: The benchmark's data is not here, or nothing could be asked.
-        """
+        """Ask again about a judged result; ReelbenchError if its data is not here, or nothing could be asked."""
         from reelbench.judges.judge_run import judge_items
 
         result, record = verified.result, verified.result.judge

@@ -42,11 +42,9 @@ _KEPT_COUNTS = ("extra", "duplicate", "tags_without_question", "questions_withou
 class StoredAnswers:
     """Answers in a store that judges have scored.
 
-    Attributes:
-        source: Of the results by other judges the one that the board took first: its answers are judged, and its words
-            are the new one's. Whoever files the same answers later has no say.
-        wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
-        unanswered: Whether none of the questions drawn has an answer, so that nobody can score any.
+    Of the results by other judges the `source` is the one that the board took first: its answers are judged, and its
+    words are the new one's. Whoever files the same answers later has no say. `wanted` are ids of the answers that it is
+    to have scored, none where it has scored all; with `unanswered` none of the questions drawn has an answer.
     """
 
     source: StoredResult

@@ -65,11 +65,8 @@ def build(
 ) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
 
-    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's
-    picture.
-
-    Raises:
-        InputError: An address without http:// or https://.
+    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's picture: InputError
+    without http:// or https://.
     """
     if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
         raise InputError(f"--url {url}: give the whole address where the page will be, https://…")

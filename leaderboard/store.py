@@ -54,12 +54,9 @@ Outcome = Literal["added", "same", "replaced", "older", "refused"]
 class Added:
     """What came of one folder; `same` where it was checked alone, and holds.
 
-    Attributes:
-        place: Where it lies in the store.
-        why: The reason where it was refused or not taken, else what to know of it.
-        check: Of a result that was checked alone: what holds.
-        metrics: Likewise, as its samples give them; of a refused one where its samples hold.
-        result: As it was handed in, where it could be read.
+    `place` is where it lies in the store; `why` the reason where it was refused or not taken, else what to know of it.
+    One that was checked alone has what holds (`check`) and its metrics as its samples give them, as has a refused one
+    whose samples hold.
     """
 
     source: Path
@@ -80,13 +77,12 @@ _ADDED = TypeAdapter(Added)
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """A result in the store.
+    """A result in the store; `key` is its folder there.
 
     Attributes:
-        key: Its folder in the store.
-        benchmark: Its benchmark, as `discovery.spec_of` has it; None where there is none.
+        benchmark: As `discovery.spec_of` has it; None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
-        rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
+        rows: The benchmark's by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
         withheld: Why its samples are not here, where the row is kept as it was published (`leaderboard.withheld`).
         runs: The results that it is made of, where it is several runs taken together (`standing.of_runs`).
@@ -130,13 +126,9 @@ def add(
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 
-    Args:
-        path: A folder with results.
-        store: Made where it is not there.
-        rejudge: Asks the judges of judged results again, about a few items each.
-        about: What is said of the model of all these results; refused where it contradicts one.
-        filing: Who files them; by default the board's maintainers, now.
-        workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
+    With `rejudge` the judges of judged results are asked again, about a few items each, by one worker; else results of
+    one key go to one of them. `about` is said of the model of all these results, and refused where it contradicts one.
+    `filing` says who files them, by default the board's maintainers, now.
     """
     given = _read_given(result_files.folders(path))
     filing = filing or Filing()

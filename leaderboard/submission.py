@@ -60,14 +60,9 @@ class Near:
 class SubmittedResult:
     """One result that was handed in, as it states itself; what can't be read or known of it is None.
 
-    Attributes:
-        verdict: Whether it holds; `partial` holds, and is never ranked.
-        why: Why it is refused or partial.
-        entry: Its row; its group says among which it would stand.
-        metrics: Metric -> as stated and as its samples give it; None where one of them is absent.
-        rank: The rank that it would have, and of how many.
-        near: Rows of its table that have answers, too.
-        missing: What a reader would miss, a line each.
+    A `partial` one holds, and is never ranked. The group of its row, `entry`, says among which it would stand, `rank`
+    on which place of how many, `near` which rows of its table have answers, too. `metrics` are as stated and as its
+    samples give them, `missing` is what a reader would miss, a line each.
     """
 
     folder: Path

@@ -33,9 +33,7 @@ _PLACES = {"replaced": "which it replaces", "best": "best of the table", "above"
 def markdown(report: Report, *, commit: str | None = None) -> str:
     """Return the text: what came of it in a line, then a section for each result as long as there is room.
 
-    Args:
-        report: What was found.
-        commit: What was checked, where it is a commit.
+    `commit` is what was checked, where it is a commit.
     """
     text = "\n\n".join(_head(report, commit))
     for place, submission in enumerate(report.submissions):

@@ -27,10 +27,9 @@ BY_OTHERS, DECLARED_OTHERWISE = "by others' judges", "other declarations"
 class BoardSettings(Record):
     """A store's `settings.yaml`: which tables may stand for their benchmark.
 
-    Attributes:
-        judges: Ids of judges, as their servers return them, whose scores by our own or the owners' prompts may.
-        benchmarks: Benchmark -> the key of a row whose questions and rules are the benchmark's, where nobody declares
-            it here: neither Reelbench, nor a package, nor a folder of `REELBENCH_BENCHMARKS`.
+    `judges` are ids, as their servers return them, of those whose scores by our own or the owners' prompts may.
+    `benchmarks` has the key of a row whose questions and rules are a benchmark's, where nobody declares it here:
+    neither Reelbench, nor a package, nor a folder of `REELBENCH_BENCHMARKS`.
     """
 
     judges: tuple[str, ...] = ()
@@ -45,12 +44,10 @@ class BoardSettings(Record):
         specs = {spec.id: spec for spec in discovery.specs().values()}
         known = {name: (None if spec.package else scoring_sha256(spec), spec.version) for name, spec in specs.items()}
         known |= {one.id: (one.scoring_sha256, one.version) for key, one in of if self.benchmarks.get(one.id) == key}
-
-        def is_known(one: BenchmarkRecord) -> bool:
-            scoring, version = known.get(one.id, ("", 0))
-            return one.version <= version and scoring in (None, one.scoring_sha256)
-
-        return {key for key, one in of if is_known(one)}
+        stated = ((key, one, *known.get(one.id, ("", 0))) for key, one in of)
+        return {
+            key for key, one, rules, newest in stated if one.version <= newest and rules in (None, one.scoring_sha256)
+        }
 
     def names(self, judge: JudgeRecord) -> bool:
         """Whether it names a judge, or each of a panel."""
@@ -60,11 +57,7 @@ class BoardSettings(Record):
 
 
 def read(store: Path) -> BoardSettings | None:
-    """Return a store's settings by its maintainers; None where there are none: any table may stand for its benchmark.
-
-    Raises:
-        InputError: The file is not as it should be.
-    """
+    """Return a store's settings by its maintainers; None without any: each table may stand for its benchmark."""
     path = store / FILE
     if not path.is_file():
         return None
@@ -95,13 +88,10 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """Who files results, and when.
+    """Who files results, and when; `account` is None where they are the maintainers' own.
 
-    Attributes:
-        account: Who handed them in; None where they are the maintainers' own.
-        as_maintainer: Whether the maintainers say that they may be filed, whoever filed their model first, and that
-            what lies beside them (their checks, rows without samples) is this board's own.
-        judged: Whether the maintainers asked the judge of these results.
+    These say `as_maintainer` that results may be filed, whoever filed their model first, and that what lies beside them
+    (their checks, rows without samples) is this board's own; `judged` that they asked the judge of these themselves.
     """
 
     account: str | None = None

@@ -6,9 +6,11 @@ and nothing of it can be computed again, so its rows stand in tables of their ow
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import create_model
 
 from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
@@ -17,40 +19,33 @@ from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
 from reelbench.registry.files import read_json, read_text, write_text
-from reelbench.registry.records import About, Breakdowns, Metrics, MetricValue, Record, Result
+from reelbench.registry.records import Record, Result
 
 FOLDER = "withheld"
 OWN = (aliases.FILE, trust.FILE)
 """Files of a store that its maintainers alone write."""
 
 
-class Row(Record):
+_OF_ENTRY: dict[str, Any] = {field.name: (field.type, ...) for field in fields(BoardEntry)}
+del _OF_ENTRY["group"], _OF_ENTRY["stored"]
+_Entry = create_model("_Entry", __base__=Record, **_OF_ENTRY)
+
+
+class Row(_Entry):
     """A run's row (`entries.BoardEntry`), its record without the names of videos, and what was checked of it."""
 
     key: str
-    model: str
-    revision: str | None
     kind: Literal["run", "baseline", "human"]
-    setting: str
-    frames: str
-    metrics: Metrics
-    breakdowns: Breakdowns
     date: str | None
-    unranked: str | None
-    lowest: MetricValue | None
-    open_weights: bool | None
-    cite: str
-    url: str | None
-    note: str
-    about: About
-    facts: dict[str, Any]
     result: Result
     check: Check
     without_shortcuts: float | None
     other_judges: str | None
 
-
-OF_ENTRY = Row.model_fields.keys() - {"result", "check", "without_shortcuts", "other_judges"}
+    @staticmethod
+    def of_entry(entry: "BoardEntry | Row") -> dict[str, Any]:
+        """Return what a row says of itself, and not of its group."""
+        return {name: getattr(entry, name) for name in _OF_ENTRY}
 
 
 class Table(Record):
@@ -83,8 +78,7 @@ class Table(Record):
                 videos=frozenset() if "#" in row.key else None,
                 withheld=self.why,
             )
-            values = {name: getattr(row, name) for name in OF_ENTRY}
-            yield BoardEntry(**values, group=self.group, stored=replace(stored, differs=self.group.differs))
+            yield BoardEntry(**Row.of_entry(row), group=self.group, stored=replace(stored, differs=self.group.differs))
 
 
 class Withheld(Record):

@@ -34,15 +34,8 @@ def matrix(
     """Draw a matrix of scores, a row for each of one thing, a column for each of another, with their intervals.
 
     Each row has its own scale of colours (as CURVE's Fig. 2): columns are compared within a row. The numbers stand in
-    the cells, so colour says nothing alone.
-
-    Args:
-        title: Stands above.
-        metric: The score's name.
-        rows: Row -> column -> cell; a column that is not there stays empty.
-        columns: In their order.
-        marked: (row, column) of cells that are outlined.
-        mark: What an outline says.
+    the cells, so colour says nothing alone. A column that a row hasn't stays empty; `marked` cells (row, column) are
+    outlined, which says `mark`.
     """
     said = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
     wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
@@ -86,15 +79,10 @@ _RINGS = 4
 def radars(
     title: str, names: Sequence[str], panels: Mapping[str, Mapping[str, Values]], *, unit: str, high: float, digits: int
 ) -> str:
-    """Draw radars side by side.
+    """Draw radars side by side, of three labels at least, each with a value for each series (`names`).
 
-    Args:
-        title: Stands above.
-        names: The series'.
-        panels: Title of a panel -> label -> a value for each series; three labels at least.
-        unit: What the values are; stands below the title.
-        high: The rim; the centre is 0.
-        digits: Of a value, after the point.
+    The centre is 0, the rim `high`, in `unit`, which stands below the title; `digits` are those of a value after the
+    point.
     """
     width = _PANEL * len(panels)
     parts = [text(12, 26, title, size=15, weight="bold"), text(12, 46, f"{unit}; the rim is {high:g}", fill=SOFT)]
@@ -163,11 +151,8 @@ _Box = tuple[float, float, float, float]
 def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mark]], least: tuple[float, float]) -> str:
     """Draw points; a name stands at its last one, the marks' own labels at each where there are several.
 
-    Args:
-        title: Stands above.
-        axes: What the numbers are: of `Mark.at`, below; of `Mark.value`, above.
-        series: Name -> its marks, at least one, in the order in which they are joined.
-        least: What the axes span at least.
+    The first of `axes` is what `Mark.at` is, below, the second `Mark.value`; they span at least `least`. A series'
+    marks, at least one, are joined in their order.
     """
     marks = [mark for line in series.values() for mark in line]
     across = ticks(min(mark.at for mark in marks), max(mark.at for mark in marks), least[0])

@@ -31,11 +31,7 @@ def bars(
 ) -> str:
     """Draw horizontal bars, labels in the first series' order, a panel beside the other for each series, of one scale.
 
-    Args:
-        title: Stands above.
-        series: Name of a series -> label -> per cent of the series' questions, or with `counts` a number.
-        counts: Whether the values are numbers.
-        n: Name of a series -> the questions that its shares are of.
+    Values are per cent of the series' questions, of which there are `n`; or numbers, with `counts`.
     """
     labels = list(dict.fromkeys(label for values in series.values() for label in values))
     left, room, height = 200, 62, 20
@@ -67,13 +63,8 @@ def bars(
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
     """Draw a histogram of one quantity, a panel under the other for each series, in bins and on a scale they share.
 
-    The last bin takes the longest hundredth of the values, so that one outlier doesn't press the rest together. A line
-    marks the median.
-
-    Args:
-        title: Stands above.
-        series: Name of a series -> its values, sorted.
-        unit: Of the values; stands below.
+    The last bin takes the longest hundredth of the values, which are sorted, so that one outlier doesn't press the rest
+    together. A line marks the median.
     """
     whole = all(value == int(value) for values in series.values() for value in values)
     low = min(values[0] for values in series.values())
@@ -172,12 +163,8 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
 def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:
     """Draw a score against a setting, a line for each series, with 95 % intervals where there are any.
 
-    Args:
-        title: Stands above.
-        metric: The score's name and unit.
-        series: Name of a line -> its marks, at least one, from left to right.
-        axis: What the setting is; stands below.
-        least: What the y axis spans at least.
+    A series has at least one mark, from left to right; `metric` is the score's name and unit, `axis` what the setting
+    is; the y axis spans at least `least`.
     """
     marks = [mark for line in series.values() for mark in line]
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
@@ -233,11 +220,7 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
 def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
     """Draw values as points with their 95 % intervals, where there are any, one under the other.
 
-    Args:
-        title: Stands above.
-        metric: The score's name and unit.
-        marks: At least one, from top to bottom; where they stand (`at`) goes unused.
-        digits: Behind the point of the values that are written.
+    There is at least one mark; where it stands (`at`) goes unused. `metric` is the score's name and unit.
     """
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
     steps = ticks(min(0, *ends), max(ends), 1)

@@ -35,11 +35,8 @@ def page_head(
 ) -> str:
     """Return the first row of a page's head, whose end is the page's: our name, links, and the switch to dark.
 
-    Args:
-        links: (address, words).
-        label: What the links are, for who can't see them.
-        tools: What stands between them and the switch, as HTML.
-        home: What makes our name a link: attributes of an `<a>`.
+    A link is (address, words); `label` says what they are, for who can't see them. `tools` stand behind them, as HTML;
+    `home` makes our name a link: attributes of an `<a>`.
     """
     nav = "".join(f'<a href="{escape(address)}">{escape(words)}</a>' for address, words in links)
     shown = f'<nav aria-label="{escape(label)}">{nav}</nav>' if nav else ""

@@ -198,16 +198,12 @@ def show(made: "Bridge") -> None:
     console.show(table)
     if len(made.results) > 1:
         tau = "undefined" if made.tau is None else f"{made.tau:.2f}"
-        pairs = [
-            (pair.first.result.model.id, pair.second.result.model.id, p_value(pair.p)) for pair in made.changed or ()
-        ]
-        changed = (
-            "no pair changed places beyond chance"
-            if made.changed is not None
-            else "too many results to compare each with each"
-        )
-        if pairs:
-            changed = f"changed places beyond chance: {', '.join(f'{a} and {b} (p = {p})' for a, b, p in pairs)}"
+        changed = "no pair changed places beyond chance"
+        if made.changed is None:
+            changed = "too many results to compare each with each"
+        elif made.changed:
+            pairs = (f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})" for a, b, p in made.changed)
+            changed = f"changed places beyond chance: {', '.join(pairs)}"
         console.write(f"Kendall's tau of the two orders: {tau}; {changed}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
 

@@ -29,15 +29,10 @@ def export(
 ) -> Iterator[Exported]:
     """Write `<out>/<org>__<model>/.eval_results/<benchmark>-<settings>.yaml` for each result that the Hub can show.
 
-    Args:
-        stored: Results of a store.
-        out: Folder; each folder in it is what a model's repository gets.
-        datasets: Benchmark -> dataset repository whose `eval.yaml` names its tasks; by default where its data lies.
-        has_board: Whether a dataset has a leaderboard on the Hub: a result that points to none is shown nowhere.
-
-    Raises:
-        DataUnavailableError: The Hub can't be asked.
-        ReelbenchError: The installed huggingface_hub doesn't know these files.
+    Each folder in `out` is what a model's repository gets. `datasets` names the dataset repository whose `eval.yaml`
+    has a benchmark's tasks, by default where its data lies. A result that points to one without a leaderboard
+    (`has_board`) is shown nowhere. ReelbenchError where the Hub can't be asked, or huggingface_hub doesn't know these
+    files.
     """
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml

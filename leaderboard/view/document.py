@@ -41,11 +41,9 @@ _OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
 
 @dataclass(frozen=True, slots=True)
 class ViewedRun:
-    """A result as it lies on disk.
+    """A result as it lies on disk: its items by id, in their order, and their questions.
 
-    Attributes:
-        samples: Its items by id, in their order.
-        questions: Id -> `question`, `options`, `media`, from the file beside it; empty where there is none.
+    These have `question`, `options`, `media`, by id, from the file beside it; empty where there is none.
     """
 
     folder: Path
@@ -74,8 +72,7 @@ def read_run(folder: Path) -> ViewedRun:
 def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     """Read every result under the paths, together what is of the same benchmark, version and split.
 
-    Raises:
-        InputError: Several paths were given, and nothing in them can be compared.
+    InputError where several paths were given, and nothing in them can be compared.
     """
     groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
     for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
@@ -97,17 +94,11 @@ def document(
     show: Callable[[int], None] = lambda _: None,
     only: str | None = None,
 ) -> dict[str, Any]:
-    """Return the page's data; thumbnails are written under `folder` on the way.
+    """Return the page's data; thumbnails, so many `pictures` at most, are written under `folder` on the way.
 
-    Args:
-        runs: Results on the same benchmark, version and split; the first is what others are compared with.
-        folder: The page's.
-        pictures: Thumbnails at most.
-        show: Called with the number of items that are done.
-        only: Which questions, as `wanted` says; the numbers stay those of all.
-
-    Raises:
-        InputError: More runs than letters, or `only` asks for what there isn't.
+    The first of `runs`, on the same benchmark, version and split, is what others are compared with. `show` is called
+    with the number of items that are done. `only` says which questions, as `wanted` has it; the numbers stay those of
+    all. InputError where there are more runs than letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
         raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
@@ -149,8 +140,7 @@ def document(
 def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
 
-    Raises:
-        InputError: Another word, a letter of no run, or no such question.
+    InputError at another word, a letter of no run, or where there is no such question.
     """
     ids = list(dict.fromkeys(name for run in runs for name in run.samples))
     if only is None:

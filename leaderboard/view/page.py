@@ -69,10 +69,8 @@ def write(
 ) -> View:
     """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted`.
 
-    Where `out` ends in .html it is one file for others to read, without films and paths of this machine.
-
-    Raises:
-        InputError: The folder has other files in it, or the data may not be passed on.
+    Where `out` ends in .html it is one file for others to read, without films and paths of this machine. InputError
+    where the folder has other files in it, or the data may not be passed on.
     """
     alone = out.suffix == ".html"
     page = out if alone else out / PAGE
@@ -86,7 +84,14 @@ def write(
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True
-            _take_in(made, Path(place))
+            for strip in made["strips"]:  # its pictures go into the page, and the paths of this machine out of it
+                files = [
+                    Path(place, f"{strip['files']}{number}.jpg").read_bytes() for number in range(len(strip["times"]))
+                ]
+                strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file).decode()}" for file in files]
+            for part in (*made["runs"], *made["items"]):
+                part.pop("folder", None)
+                part.pop("file", None)
         write_text(page if alone else Path(place, PAGE), _page(runs, made))
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), made["asked"], faults)
@@ -96,16 +101,6 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
     (group,) = grouped([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
-
-
-def _take_in(made: Mapping[str, Any], folder: Path) -> None:
-    """Take the pictures in a folder into a page's data, and the paths of this machine out of it."""
-    for strip in made["strips"]:
-        files = [folder / f"{strip['files']}{number}.jpg" for number in range(len(strip["times"]))]
-        strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files]
-    for part in (*made["runs"], *made["items"]):
-        part.pop("folder", None)
-        part.pop("file", None)
 
 
 def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:

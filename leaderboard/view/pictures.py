@@ -68,12 +68,9 @@ class _Once(dict[Any, int]):
 class Strips:
     """The strips of a page, one for each video and list of frames.
 
-    Attributes:
-        left: Pictures that may still be written.
-        all: The strips as the page has them: `times` of the pictures (s), `files` before the picture's number, and
-            `of`, how many frames there were.
-        times: The times of all frames of an answer (s), each list once.
-        unseen: Why there is no strip, each reason once.
+    A strip of `all` has the `times` of its pictures (s), its `files` before the picture's number, and `of` how many
+    frames they are; `left` pictures may still be written. Each list of `times` of all frames of an answer (s) is there
+    once, as is each reason why there is no strip.
     """
 
     library: Library
