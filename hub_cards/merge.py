@@ -27,8 +27,10 @@ from reelbench.registry.yaml_text import LOADER, read_mapping
 OTHER_CONFIG = "reelbench"
 """Name of our configuration where the repository has a default one of its own."""
 
-_MARKER = re.compile(r"<!-- reelbench:(begin|end) ([a-z_]+)(?: ([0-9a-f]{12}))? -->")
-_STRAY = re.compile(r"<!-- reelbench:(?:begin|end) ")
+_MARKER = re.compile(r"<!-- reelbench:(?:begin|end) ")
+_SECTION = re.compile(
+    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->(.*?)<!-- reelbench:end \1 -->", re.DOTALL
+)  # its name, the hash of what we wrote, and what is there
 
 
 class Merged(NamedTuple):
@@ -48,36 +50,33 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
     block, rest = split_front_matter(text)
-    _refuse_another_card(card, rest, where)
+    there = _sections(rest, where)
+    _refuse_another_card(card, there, where)
     notes: list[str] = []
     theirs = _read_front_matter(block or "", where)
     values = {key: _value(key, value, theirs.get(key), notes, where) for key, value in card.metadata.items()}
     new = {key: value for key, value in values.items() if value != theirs.get(key)}
     metadata = changed_front_matter(block or "", new, where)
-    there = _sections(rest, where)
     wanted = dict(card.sections)
-    names_there = {section.name for section in there}
-    if "heading" not in names_there and re.search(r"^# ", rest, re.MULTILINE):
+    if "heading" not in there and re.search(r"^# ", rest, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
-    parts, done = [], 0
-    for section in there:
-        name = section.name
-        if name == "statistics" and "### " in section.body and "### " not in wanted[name]:
+
+    def renewed(section: re.Match[str]) -> str:
+        name, digest, body = section.groups()
+        if name == "statistics" and "### " in body and "### " not in wanted[name]:
             raise InputError(
                 f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
                 "give it with --data, or delete that section"
             )
-        if _hash(section.body) != section.hash:
+        if _hash(body) != digest:
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
-            kept = rest[section.start : section.end]
-        else:
-            kept = _marked(name, wanted[name]) if name in wanted else ""
-        parts += [rest[done : section.start], kept]
-        done = section.end
-    body = "".join([*parts, rest[done:]])
+            return section[0]
+        return _marked(name, wanted[name]) if name in wanted else ""
+
+    body = _SECTION.sub(renewed, rest)
     names = list(wanted)
     for place, name in enumerate(names):
-        if name not in names_there:
+        if name not in there:
             before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
             section = _marked(name, wanted[name])
@@ -95,12 +94,11 @@ _NAMES = {"loading": re.compile(r'\bload\("([a-z0-9_]+)", '), "heading": re.comp
 """Where a card says what it is of: by its benchmark's id, else by its title."""
 
 
-def _refuse_another_card(card: Card, text: str, where: str) -> None:
+def _refuse_another_card(card: Card, there: Mapping[str, re.Match[str]], where: str) -> None:
     """Raise InputError where a README has sections of ours that are about other rows than the card's."""
-    there = {section.name: section for section in _sections(text, where)}
     for name, pattern in _NAMES.items():
-        stated = pattern.search(there[name].body) if name in there else None
-        if stated is None or _hash(there[name].body) != there[name].hash:
+        stated = pattern.search(there[name][3]) if name in there else None
+        if stated is None or _hash(there[name][3]) != there[name][2]:
             continue  # not there, or people's own words
         wanted = pattern.search(card.sections.get(name, ""))
         if wanted is None or stated[1] != wanted[1]:
@@ -148,26 +146,10 @@ def _marked(name: str, body: str) -> str:
     return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
 
 
-class _Placed(NamedTuple):
-    """A section of ours in a text: where it stands, and what is between its markers."""
-
-    name: str
-    hash: str
-    start: int
-    end: int
-    body: str
-
-
-def _sections(text: str, where: str) -> list[_Placed]:
-    """Return our sections in a text, in order; InputError where their markers don't pair up."""
-    markers = list(_MARKER.finditer(text))
-    sections = [
-        _Placed(begin[2], begin[3], begin.start(), end.end(), text[begin.end() : end.start()])
-        for begin, end in zip(markers[::2], markers[1::2], strict=False)
-        if (begin[1], end[1]) == ("begin", "end") and begin[2] == end[2] and begin[3] and not end[3]
-    ]
-    names = {section.name for section in sections}
-    if 2 * len(sections) != len(_STRAY.findall(text)) or len(names) < len(sections):
+def _sections(text: str, where: str) -> dict[str, re.Match[str]]:
+    """Return our sections in a text by name, in order; InputError where their markers don't pair up."""
+    sections = {section[1]: section for section in _SECTION.finditer(text)}
+    if 2 * len(sections) != len(_MARKER.findall(text)):
         raise InputError(
             f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
             "delete the section's text and its comments"
@@ -205,17 +187,10 @@ def _is_ours(config: dict[str, Any]) -> bool:
     return all(isinstance(file, dict) and file.get("path") == data_path(str(file.get("split"))) for file in files)
 
 
-_START = re.compile(r"---[ \t]*\n")
-_END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
-
-
 def split_front_matter(text: str) -> tuple[str | None, str]:
     """Return the YAML between a README's first two lines of `---`, None where it has none, and what follows."""
-    start = _START.match(text)
-    end = _END.search(text, start.end()) if start else None
-    if start is None or end is None:
-        return None, text
-    return text[start.end() : end.start()], text[end.end() :]
+    found = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)(.*)", text, re.DOTALL | re.MULTILINE)
+    return (found[1], found[2]) if found else (None, text)
 
 
 _read_front_matter = partial(read_mapping, what="its metadata", line=2)

@@ -1,8 +1,4 @@
-"""The columns of a row beside its metrics, declared once: CSV, JSON, Parquet, the page and Python all read this list.
-
-To add a column, add it to `columns.yaml`. What the record of a run says is put in `facts` (`entries.facts`) under
-the column's id.
-"""
+"""The columns of a row beside its metrics (`columns.yaml`), which CSV, JSON, Parquet, the page and Python all read."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

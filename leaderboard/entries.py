@@ -1,8 +1,6 @@
 """The rows of the leaderboard: runs from the store and published numbers, in one shape.
 
-Rows are comparable when they are of one *group*: the same benchmark version, split (or part of it), questions and
-metrics, judge and judge's prompts, and asked in the same way. Groups are never mixed: each is a column of the overall
-table and a ranking of its own.
+Rows are comparable when they are of one *group*: each is a column of the overall table and a ranking of its own.
 """
 
 import re
@@ -42,17 +40,14 @@ _SIZES = (4, 10, 40, 100)  # 1e9 parameters
 
 @dataclass(frozen=True, slots=True)
 class RankingGroup:
-    """What a score must share with another to be compared with it.
+    """What a score must share with another to be compared with it: groups are never mixed.
 
-    Attributes:
-        subset: The part of the split, where it is not all of it.
-        judge: Who judged, by the id that the server returned.
-        protocol: How the model was asked, where that is not the plain way: candidates, a language, a label, another
-            prompt.
-        setting: What the model brought with it, where that is more than itself: fine-tuned, tools.
-        data: Whose questions and references, where they are not the owners'.
-        differs: How what was asked, or how it was scored, differs from what was filed first of the benchmark.
-        readers: Version of the rules that read the answers, where today's can't read them again.
+    `subset` is the part of the split, where it is not all of it; `judge` who judged, by the id that the server
+    returned; `protocol` how the model was asked, where that is not the plain way: candidates, a language, a label,
+    another prompt; `setting` what it brought with it beyond itself: fine-tuned, tools. `data` is whose questions and
+    references they are, where not the owners'; `differs` how what was asked, or how it was scored, differs from what
+    was filed first of the benchmark; `readers` the version of the rules that read the answers, where today's can't read
+    them again.
     """
 
     benchmark: str

@@ -138,17 +138,13 @@ def overall(
     for group, rows in tables.items():
         for key in rows if len(rows) > 1 else ():
             # A model's share of a table's others that it beats, those that it can't be told from counted half.
-            told_apart = noise[group]
-            ours, others = rows[key], [row for other, row in rows.items() if other != key]
-            run = any(row.stored is not None for row in rows.values())
-            points = 0
-            for other in others:
-                if run:
-                    pair = told_apart.pair(ours.key, other.key)
-                    points += 1 + (pair.told if pair else 0)
-                else:
-                    points += 1 + (ranks[ours.key] < ranks[other.key]) - (ranks[ours.key] > ranks[other.key])
-            rates[key][group] = Fraction(points, 2 * len(others))
+            ours, others = rows[key].key, [row.key for other, row in rows.items() if other != key]
+            if any(row.stored is not None for row in rows.values()):
+                pairs = [noise[group].pair(ours, other) for other in others]
+                signs = [pair.told if pair else 0 for pair in pairs]
+            else:
+                signs = [(ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others]
+            rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))
     covered = Counter(key for rows in tables.values() for key in rows)
     scores = {key: sum(parts.values(), Fraction()) / len(parts) for key, parts in rates.items()}
     ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}

@@ -111,12 +111,10 @@ def publish(
 class PublishOptions:
     """How to publish.
 
-    Attributes:
-        create_pr: Offer pull requests. To the dataset only results that are new there, or newer, are offered.
-        dry_run: Say what would change, and change nothing.
-        private: Make new repositories private; what has no licence may go there.
-        install: What the checking Space, and the mirror's workflow, install: pinned by a hash or a version.
-        forget: Keys of results that are to vanish from the page or the table though they are in the dataset.
+    With `create_pr` pull requests are offered; to the dataset only results that are new there, or newer. New
+    repositories are made `private`; what has no licence may go there. `install` is what the checking Space, and the
+    mirror's workflow, install: pinned by a hash or a version. `forget` are keys of results that are to vanish from the
+    page or the table though they are in the dataset.
     """
 
     create_pr: bool = False

@@ -50,15 +50,11 @@ class PairedDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What a table's pairs say together.
+    """What a table's pairs say together: by the keys of two models' rows their difference.
 
-    Attributes:
-        ranges: Key of a model's row -> its best and its worst rank: 1 and those that are better, and all less those
-            that are worse.
-        smallest: The smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the
-            median noise of its pairs; None of fewer than two runs, and where so few videos promise no power.
-        pairs: Keys of two models' rows -> their difference.
-        videos: Those behind its runs; 0 where nobody ran it.
+    `ranges` are a row's best and worst rank: 1 and those that are better, and all less those that are worse. `smallest`
+    is the smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the median
+    noise of its pairs; None of fewer than two runs, and where so few `videos` as are behind them promise no power.
     """
 
     ranges: Mapping[str, tuple[int, int]]

@@ -1,9 +1,8 @@
 """The site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its own, loaded when it
-is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), and the differences of all
-pairs of a table (`data/pairs/`). All of them are
-scripts, since a page opened from a disk may load scripts but not data: one line of JSON per row, to search and to diff.
+is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), a table's pairs
+(`data/pairs/`). All are scripts, which a page opened from a disk may load, with one line of JSON per row, to diff.
 """
 
 import hashlib

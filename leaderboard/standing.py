@@ -1,7 +1,4 @@
-"""What a stored result is ranked by: its answers as today's rules read them, a lower bound where a few have no score.
-
-What a result states is shown beside that wherever the two differ; its folder stays as it is.
-"""
+"""What a result is ranked by: its answers as today's rules read them, a lower bound where a few have no score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,20 +17,14 @@ from reelbench.scoring.videos import videos_asked, videos_had
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a row shows of a result.
+    """What a row shows of a result, `unranked` where it is listed and not ranked, and why.
 
-    Attributes:
-        metrics: Where `unscored` items lack a score, lower bounds, each with an interval that runs from its own low end
-            to the upper bound's high end.
-        breakdowns: Of the scored items alone.
-        unread: Items that are scored as wrong because their answer can't be read.
-        unscored: Items that are counted at the scale's lowest.
-        lowest: The primary metric, where items lack a score, with the lower bound's own interval.
-        media: Which part of the items had their media, where some had not.
-        videos: How many videos it had, of how many, where it had not all.
-        readers: The version of the rules that read its answers, where today's can't read them again without the
-            benchmark's data: it stands among those that the same version read.
-        unranked: Why it is listed and not ranked, or None.
+    Where `unscored` items lack a score, `metrics` are lower bounds, each with an interval that runs from its own low
+    end to the upper bound's high end, and `lowest` is the primary one with the lower bound's own interval; `breakdowns`
+    are of the scored items alone. `unread` are scored as wrong because their answer can't be read. `media` is the part
+    of the items that had theirs, `videos` how many it had, of how many, where it had not all. `readers` is the version
+    of the rules that read its answers, where today's can't read them again without the benchmark's data: it stands
+    among those that the same version read.
     """
 
     metrics: Metrics

@@ -147,11 +147,10 @@ def add(
     }
     if not filing.as_maintainer:
         # Of models that another account filed first only that one and the maintainers file more results.
-        owners = trust.owners(store, {result.model.id for result in given.values() if result is not None})
+        models = {result.model.id for result in given.values() if result is not None}
+        refused = trust.refusals(store, models, filing.account)
         for folder, result in given.items():
-            owner = owners.get(result.model.id) if result is not None else None
-            why = owner and result and owner.refusal(result.model.id, filing.account)
-            if why and result and same_bytes(folder, result, store) is None:
+            if result and (why := refused.get(result.model.id)) and same_bytes(folder, result, store) is None:
                 not_filed[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
     left = {folder: result for folder, result in given.items() if folder not in not_filed}
     work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)

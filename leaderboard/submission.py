@@ -171,7 +171,8 @@ class _Tables:
         benchmarks = {result.benchmark.id for result in handed_in}
         self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
         self._path, self._account = path, account
-        self._owners = trust.owners(path, {result.model.id for result in handed_in}) if path is not None else {}
+        models = {result.model.id for result in handed_in}
+        self._refused = trust.refusals(path, models, account) if path is not None else {}
         self.known = path is not None
         self._left_out = left_out
         self.rows_here = KnownRows()
@@ -193,10 +194,8 @@ class _Tables:
             said = read_check(added.source / CHECK_FILE)
             if wrong := trust.misstated(said, there, newest, self._account):
                 return wrong
-        owner = self._owners.get(result.model.id)
-        if owner is None or store.same_bytes(added.source, result, self._path) is not None:
-            return None
-        return owner.refusal(result.model.id, self._account)
+        why = self._refused.get(result.model.id)
+        return why if why and store.same_bytes(added.source, result, self._path) is None else None
 
     def leave_out_unreadable(self) -> bool:
         """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""

@@ -35,7 +35,16 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
 
     `commit` is what was checked, where it is a commit.
     """
-    text = "\n\n".join(_head(report, commit))
+    results = len(report.submissions)
+    held = results - report.refused
+    head = [f"{TITLE} {held} of {number_of(results, 'result')} hold{'s' if results == 1 else ''}"]
+    head += [f"Commit: `{commit}`"] if commit else []
+    head.append(f"Every number was computed again from its samples, by Reelbench {version('reelbench')}.")
+    lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
+    if len(report.problems) > _LISTED:
+        lines.append(f"- and {len(report.problems) - _LISTED} more")
+    lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
+    text = "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
     for place, submission in enumerate(report.submissions):
         section = "\n\n".join(_section(submission))
         left = len(report.submissions) - place
@@ -63,21 +72,6 @@ def verbatim(text: str, longest: int = _NAME) -> str:
     text = cut_in_the_middle(line, longest)
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))  # a span ends at as many as it began with
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text or ' '}{fence}"
-
-
-def _head(report: Report, commit: str | None) -> Iterator[str]:
-    results = len(report.submissions)
-    held = results - report.refused
-    yield f"{TITLE} {held} of {number_of(results, 'result')} hold{'s' if results == 1 else ''}"
-    if commit:
-        yield f"Commit: `{commit}`"
-    yield f"Every number was computed again from its samples, by Reelbench {version('reelbench')}."
-    lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
-    if len(report.problems) > _LISTED:
-        lines.append(f"- and {len(report.problems) - _LISTED} more")
-    lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
-    if lines:
-        yield "\n".join(lines)
 
 
 def _section(submission: SubmittedResult) -> Iterator[str]:

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import Field
 
@@ -72,20 +71,6 @@ def same_account(one: str | None, other: str | None) -> bool:
     return (one or "").casefold() == (other or "").casefold()
 
 
-class Owner(NamedTuple):
-    """Who filed a model first, and when; the account of the board's maintainers is None."""
-
-    taken: datetime
-    account: str | None
-
-    def refusal(self, model: str, account: str | None) -> str | None:
-        """Return why that account may file none of it, or None."""
-        if same_account(self.account, account):
-            return None
-        first = f"{self.account or 'the maintainers of this board'}, {self.taken:%Y-%m-%d}"
-        return f"{model} was filed first by {first}; who else files it needs their word, or --as-maintainer"
-
-
 @dataclass(frozen=True, slots=True)
 class Filing:
     """Who files results, and when; `account` is None where they are the maintainers' own.
@@ -132,26 +117,30 @@ def misstated(said: Check, there: Check | None, newest: datetime | None, account
     return None
 
 
-def owners(store: Path, models: Collection[str]) -> dict[str, Owner]:
-    """Return model -> who filed it first, of those of `models` that a store has, under whatever name of theirs.
+def refusals(store: Path, models: Collection[str], account: str | None) -> dict[str, str]:
+    """Return model -> why an account may file none of it: another one filed it first, under whatever name of its.
 
-    What an earlier version filed has no owner.
+    What an earlier version filed is nobody's; None is the board's maintainers.
     """
     if not store.is_dir():
         return {}
     known, folders = aliases.read(store), defaultdict[str, list[Path]](list)
     for folder in store.iterdir():
         folders[identity.stem(folder.name)].append(folder)
-    found: dict[str, Owner] = {}
+    refused: dict[str, str] = {}
     for model in models:
         names = known.names_of(model)
         filed = [
-            Owner(check.taken, check.account)
+            (check.taken, check.account)
             for folder in {folder for name in names for folder in folders[identity.stem(identity.model_folder(name))]}
             for path in folder.glob(f"*/*/*/{CHECK_FILE}")
             if (check := checks.read_check(path)).taken is not None
             and str(read_json(path.parent / result_files.RESULT_FILE)["model"]["id"]).casefold() in names
         ]
-        if filed:
-            found[model] = min(filed, key=lambda one: one.taken)
-    return found
+        taken, owner = min(filed, key=lambda one: one[0], default=(None, account))
+        if not same_account(owner, account):
+            first = f"{owner or 'the maintainers of this board'}, {taken:%Y-%m-%d}"
+            refused[model] = (
+                f"{model} was filed first by {first}; who else files it needs their word, or --as-maintainer"
+            )
+    return refused

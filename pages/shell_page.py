@@ -56,15 +56,10 @@ def shell_page(
 ) -> str:
     """Return the page as HTML.
 
-    Args:
-        title: As text.
-        main: What it holds, as HTML: what others wrote must be escaped in it.
-        style: CSS after the shell's.
-        script: JavaScript after the shell's; it may use `Elements`, `Plots` of `marks.js`, and the data by their id.
-        data: What the script shows: JSON that is safe in a script (`in_script`).
-        head: Its head, where it holds links or tools (`page_head`).
-        kind: What its second line calls it, which tells our pages from other files.
-        skip: The id that the keyboard's first stop leads to.
+    In `main`, its HTML, what others wrote must be escaped. `style` and `script` stand after the shell's; the script may
+    use `Elements`, `Plots` of `marks.js`, and the data by their id: JSON that is safe in a script (`in_script`). `head`
+    is its own where it holds links or tools (`page_head`); `kind` what its second line calls it, which tells our pages
+    from other files; `skip` the id that the keyboard's first stop leads to.
     """
     code = "\n".join([*(page_asset(name).rstrip() for name in _SCRIPTS), _THEME, script.rstrip()])
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard.view import page
-from reelbench.leaderboard.view.document import grouped
+from reelbench.leaderboard.view.page import grouped
 from reelbench.registry import discovery
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord

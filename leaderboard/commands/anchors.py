@@ -36,6 +36,8 @@ def anchors(
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
     """
     from reelbench.cli.compare import read_one
+    from reelbench.judges.judge_run import judge_of
+    from reelbench.leaderboard import against_data
     from reelbench.leaderboard.rejudge import write_anew
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation, result_files
@@ -54,26 +56,13 @@ def anchors(
         scored = aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge)
         write_anew(out, spec, scored, given.result, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
-    if judge is not None:
-        asked = _ask_anew(out, judge)
-        console.note(f"asked again: {asked}; how far that is from the first scores:")
-        console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(asked)]))
-
-
-def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
-    """Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time."""
-    from reelbench.cli.compare import read_one
-    from reelbench.judges.judge_run import judge_of
-    from reelbench.leaderboard import against_data
-    from reelbench.leaderboard.rejudge import write_anew
-    from reelbench.registry import discovery
-    from reelbench.scoring import aggregation
-
-    first = read_one(folder)
+    if judge is None:
+        return
+    # Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time.
+    first = read_one(out)
     spec = discovery.spec_of(first.result.benchmark)
-    rows = against_data.KnownRows().rows_of(first.result)
-    items = against_data.as_asked(spec, first.samples, rows, str(folder))
-    asked = folder / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    items = against_data.as_asked(spec, first.samples, against_data.KnownRows().rows_of(first.result), str(out))
+    asked = out / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
         # A cache of its own: kept replies are what the judge was.
         cache = Path(kept) / "judge.sqlite"
@@ -86,4 +75,5 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
     for line in notes:
         console.note(line)
     write_anew(asked, spec, scored, first.result, note=_NOTE)
-    return asked
+    console.note(f"asked again: {asked}; how far that is from the first scores:")
+    console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(asked)]))

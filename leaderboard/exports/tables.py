@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from string import ascii_lowercase
@@ -11,6 +12,7 @@ from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
+from reelbench.pages.shell_page import page_asset
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
@@ -237,21 +239,11 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             *(f"$^{{{sign}}}$~{tex(note)}" for note, sign in signs.items()),
         ]
     )
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs,tabularx}",
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{tex(caption)}}}",
-            rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}rr>{{\raggedright\arraybackslash}}X{'r' * len(metrics)}@{{}}}}",
-            r"\toprule",
-            rf"& Ranks & Model{''.join(' & ' + tex(metric.short) for metric in metrics)} \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabularx}",
-            *([rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}"] if notes else []),
-            r"\end{table}",
-            "",
-        ]
-    )
+    parts = {
+        "caption": tex(caption),
+        "columns": "r" * len(metrics),
+        "heads": "".join(f" & {tex(metric.short)}" for metric in metrics),
+        "rows": "\n".join(body),
+        "notes": rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}" + "\n" if notes else "",
+    }
+    return re.sub("<([a-z]+)>", lambda found: parts[found[1]], page_asset("table.txt", "leaderboard.exports"))

@@ -79,50 +79,43 @@ class Strips:
     all: list[dict[str, Any]] = field(default_factory=list)
     times: _Once = field(default_factory=_Once)
     unseen: _Once = field(default_factory=_Once)
-    _known: dict[tuple[Any, ...], int | str] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], dict[str, int | None]] = field(default_factory=dict)
     _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return what a page says of the frames that a sample's model saw; the arguments are those of `strip`."""
-        strip = self.strip(sample, frames, media, row)
-        where = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
-        return where | {"times": self.times.index_of(sample.frame_timestamps)}
-
-    def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
-        """Return the number of the strip of what a sample's model saw, or why there is none.
+        """Return what a page says of the frames that a sample's model saw: their strip, or why there is none.
 
         `frames` is the sampling, as the result records it; `media` the video's file, where a question beside the
         samples names it; `row` the question's row, where it is here.
         """
-        if sample.frame_timestamps is None:
-            return unrecorded(frames)
-        times = tuple(sample.frame_timestamps[: len(sample.frame_timestamps) - sample.frame_padding])
-        if not times:
-            return NONE
-        key = (sample.video, frames, times, media)
+        times = sample.frame_timestamps
+        seen = None if times is None else tuple(times[: len(times) - sample.frame_padding])
+        key = (sample.video, frames, seen, media)
         if key not in self._known:
             try:
-                pictures = self._pictures_or_reason(dict(row or {"video": sample.video}), times, frames, media)
-                if isinstance(pictures, str):
-                    self._known[key] = pictures
-                else:
-                    n = len(times)
-                    chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
-                    if len(chosen) > self.left:
-                        self._known[key] = NO_ROOM
-                    else:
-                        files = f"{_FOLDER}/{len(self.all)}/"
-                        (self.folder / files).mkdir(parents=True)
-                        for number, picture in enumerate(pictures(chosen)):
-                            picture.save(self.folder / files / f"{number}.jpg", quality=74)
-                        self.left -= len(chosen)
-                        self.all.append(
-                            {"files": files, "times": [round(times[i], 3) for i in chosen], "of": len(times)}
-                        )
-                        self._known[key] = len(self.all) - 1
+                strip = self._strip(dict(row or {"video": sample.video}), seen, frames, media)
             except (ReelbenchError, OSError):
-                self._known[key] = NOT_HERE
-        return self._known[key]
+                strip = NOT_HERE
+            self._known[key] = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
+        return self._known[key] | {"times": self.times.index_of(times)}
+
+    def _strip(self, row: dict[str, Any], times: Sequence[float] | None, frames: str, media: str | None) -> int | str:
+        if not times:
+            return unrecorded(frames) if times is None else NONE
+        pictures = self._pictures_or_reason(row, times, frames, media)
+        if isinstance(pictures, str):
+            return pictures
+        n = len(times)
+        chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
+        if len(chosen) > self.left:
+            return NO_ROOM
+        files = f"{_FOLDER}/{len(self.all)}/"
+        (self.folder / files).mkdir(parents=True)
+        for number, picture in enumerate(pictures(chosen)):
+            picture.save(self.folder / files / f"{number}.jpg", quality=74)
+        self.left -= len(chosen)
+        self.all.append({"files": files, "times": [round(times[i], 3) for i in chosen], "of": n})
+        return len(self.all) - 1
 
     def video(self, media: str | None, row: Mapping[str, Any]) -> str | None:
         """Return the address of a video's file, or None where the video is not on this machine."""

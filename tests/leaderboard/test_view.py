@@ -14,7 +14,7 @@ import pytest
 import reelbench as face
 from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures
-from reelbench.leaderboard.view.document import grouped, wanted
+from reelbench.leaderboard.view.page import grouped, wanted
 from reelbench.pages.shell_page import in_script
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
