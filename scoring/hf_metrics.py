@@ -146,7 +146,8 @@ Args:
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str], locale: str | Sequence[str] | None = None
     ) -> dict[str, float]:
-        locales = [locale] * len(references) if isinstance(locale, str) or not locale else list(locale)
+        locale = locale or None
+        locales = [locale] * len(references) if locale is None or isinstance(locale, str) else list(locale)
         if len(locales) != len(references):
             raise InputError(
                 f"exact match: {len(locales)} locales for {len(references)} items; give one, or one per item"

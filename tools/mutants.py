@@ -41,7 +41,7 @@ STORE = [
 BOARD = [f"leaderboard/test_{name}.py" for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")]
 TESTS: dict[str, list[str]] = {
     **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "reasoning", "spans", "statements")},
-    **{f"scoring/answers/{name}": ANSWERS for name in ("texts", "times", "vocabulary")},
+    **{f"scoring/answers/{name}": ANSWERS for name in ("patterns", "texts", "vocabulary")},
     "scoring/answers/scored": ["scoring/answers/test_reading.py", *STORE],
     "judges/parsing": ["judges/test_parsing.py", "judges/test_thinking.py"],
     "judges/verdicts": ["judges/test_verdicts.py", "judges/test_parsing.py", "judges/test_engine.py"],
