@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console, families
+from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
@@ -157,14 +157,15 @@ def compare(
     )
 
 
-def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
-    """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
+    """Return a function that makes a dataclass of its fields as options; for `takes`."""
     hints = get_type_hints(rules)
-    parameters, keyword = [], inspect.Parameter.KEYWORD_ONLY
+    parameters = []
     for rule in fields(rules):
-        words = typer.Option(rich_help_panel=panel, **rule.metadata)
-        declared = Annotated[hints[rule.name], words, kind]
-        parameters.append(inspect.Parameter(rule.name, keyword, default=rule.default, annotation=declared))
+        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
+        parameters.append(
+            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
+        )
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
@@ -172,7 +173,7 @@ def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[...,
 
 @app.command()
 @takes("llm", llm_options)
-@takes("gates", options_of(GateRules, families.GATES))
+@takes("gates", _rules(GateRules, "make gates"))
 @takes("making", ChainOptions)
 @reports_status
 def discussion(
@@ -223,9 +224,9 @@ def discussion(
 
 @app.command()
 @takes("llm", llm_options)
-@takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
-@takes("rules", options_of(SourceRules, families.SOURCES, Kind.LIMIT))
-@takes("gates", options_of(GateRules, families.GATES))
+@takes("cuts", _rules(Cuts, "make cuts", Kind.LIMIT))
+@takes("rules", _rules(SourceRules, "make sources", Kind.LIMIT))
+@takes("gates", _rules(GateRules, "make gates"))
 @takes("making", ChainOptions)
 @reports_status
 def moments(
