@@ -83,7 +83,7 @@ class CogmeTags(ReviewKind):
             first, second = ({item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b))
             if both := first.keys() & second.keys():
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
-                agreement.append({"a": a, "b": b, **asdict(found)})
+                agreement.append({"a": a, "b": b, **found})
         consensus: dict[str, Tags] = {}  # all raters gave them, or one alone, or they were decided
         disagreements: dict[str, dict[str, Tags]] = {}
         for item, tags in given.items():

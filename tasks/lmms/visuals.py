@@ -149,7 +149,7 @@ class Frames:
         """
         wanted = sampling(kwargs)
         self._asked[row["split"]].add(wanted)
-        if wanted.kind == "none" or not adapters.sees(adapters.running):
+        if wanted.kind == "none" or not adapters.of(adapters.running).sees:
             return self._resolved(library, row, wanted) if wanted.kind == "none" and wanted.subs == "file" else None
         if (known := self._known(library, row, wanted)[0]) is not None:
             return known
@@ -208,7 +208,7 @@ class Frames:
     def recorded(self, library: Library, row: Row) -> Shown:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         wanted = self._asked[row["split"]]
-        if len(wanted) == 1 and adapters.sees(adapters.running):
+        if len(wanted) == 1 and adapters.of(adapters.running).sees:
             (only,) = wanted
             if only.kind == "none" or only.decodes or only.subs == "file":
                 return self._resolved(library, row, only)
@@ -224,7 +224,7 @@ class Frames:
         """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
         wanted = self._form(library, wanted)
         # Images are taken one by one: only a clip is read in pairs.
-        even = wanted.form == "clip" and adapters.pairs(adapters.running)
+        even = wanted.form == "clip" and adapters.of(adapters.running).even
         return self._shown_rows[row["split"], row["id"]].get((wanted, even)), wanted, even
 
     def _resolved(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:

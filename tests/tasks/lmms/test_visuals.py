@@ -425,7 +425,7 @@ class TestTheAdaptersOwnArguments:
         registered = ast.walk(ast.parse((models / "__init__.py").read_text()))
         names = {node.value for node in registered if isinstance(node, ast.Constant)}
         for name, adapter in adapters.ADAPTERS.items():
-            if name == "reelbench_baseline":
+            if name == "reelbench_baseline" or not adapter.looked_at:
                 continue
             assert name in names
             files = [path for kind in ("chat", "simple") if (path := models / kind / f"{name}.py").is_file()]
