@@ -35,8 +35,7 @@ class ModelCache:
 
         @wraps(original)
         def create_from_arg_string(cls: type, arg_string: str, additional_config: Any = None) -> Any:  # noqa: ANN401
-            pairs = (part.partition("=") for part in arg_string.split(",") if part)
-            given = {name: value for name, _, value in pairs}
+            given = adapters.values_in(arg_string)
             frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
             # By name: the class may be made anew for each run.
             key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(additional_config))
