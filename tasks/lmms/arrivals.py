@@ -12,7 +12,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from reelbench.registry.attachment import Attachment
@@ -26,16 +25,16 @@ _MOST = 256
 """Rows that a thread's list holds: more than any batch."""
 
 
-@dataclass
-class _Thread:
-    rows: deque[Key] = field(default_factory=lambda: deque(maxlen=_MOST))
-    waiting: list[Key] = field(default_factory=list)
-    """Rows that were handed over since something arrived."""
-    arriving: list[Key] = field(default_factory=list)
-    """Rows that something arrived for already."""
+class _Thread(threading.local):
+    """A thread's rows: those it was given, those of them since something arrived, those that something arrived for."""
+
+    def __init__(self) -> None:
+        self.rows = deque[Key](maxlen=_MOST)
+        self.waiting = list[Key]()
+        self.arriving = list[Key]()
 
 
-_threads = threading.local()
+_thread = _Thread()
 _handed: dict[Key, int] = {}
 _texts: dict[str, Key] = {}
 _arrived: dict[Key, int | None] = {}
@@ -46,21 +45,15 @@ def key_of(row: Row) -> Key:
     return row["split"], row["id"]
 
 
-def _thread() -> _Thread:
-    if not hasattr(_threads, "known"):
-        _threads.known = _Thread()
-    return _threads.known
-
-
 def hand_over(row: Row, frames: int, text: str = "") -> None:
     """Note that an adapter is given a row: so many frames (0: none, or a whole video), and the text that asks."""
     install()
-    key, thread = key_of(row), _thread()
-    if key in thread.rows:
-        thread.rows.remove(key)
-    thread.rows.append(key)
-    if key not in thread.waiting:
-        thread.waiting.append(key)
+    key = key_of(row)
+    if key in _thread.rows:
+        _thread.rows.remove(key)
+    _thread.rows.append(key)
+    if key not in _thread.waiting:
+        _thread.waiting.append(key)
     _handed[key] = frames
     _arrived.pop(key, None)
     if text:
@@ -69,7 +62,7 @@ def hand_over(row: Row, frames: int, text: str = "") -> None:
 
 def latest(count: int) -> tuple[Key, ...]:
     """Return the last rows that this thread was given, at most so many, oldest first; none where it was given none."""
-    return tuple(_thread().rows)[-count:]
+    return tuple(_thread.rows)[-count:]
 
 
 def arrived(row: Row) -> int | None:
@@ -86,10 +79,9 @@ def forget(split: str) -> None:
 
 def _group() -> list[Key]:
     """Return the rows that what arrives now is for: those handed over since, else those of the time before."""
-    thread = _thread()
-    if thread.waiting:  # of the run before too, where nothing arrived
-        thread.arriving, thread.waiting = [key for key in thread.waiting if key in _handed], []
-    return thread.arriving
+    if _thread.waiting:  # of the run before too, where nothing arrived
+        _thread.arriving, _thread.waiting = [key for key in _thread.waiting if key in _handed], []
+    return _thread.arriving
 
 
 def clips_arrived(counts: Sequence[int]) -> None:
