@@ -34,10 +34,8 @@ class AllAnswers:
 def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] | str":  # noqa: ANN401 - lmms-eval's model
     """Return the `k` best sequences of one beam search, best first, as the adapter would have written them.
 
-    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request.
-
-    Raises:
-        ReelbenchError: The adapter has no beams, or edits its text, so that only it knows what another beam would say.
+    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request. ReelbenchError
+    where it has no beams, or edits its text, so that only it knows what another beam would say.
     """
     model = getattr(adapter, "model", None)
     name = type(adapter).__name__

@@ -34,8 +34,7 @@ class SentenceLogprobs:
 def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) -> SentenceLogprobs | str:  # noqa: ANN401
     """Return each sentence's log-likelihood as the answer to a request; the mark of a failed request where it failed.
 
-    Raises:
-        ReelbenchError: The adapter has no such call, or what it calls can't say.
+    ReelbenchError where the adapter has no such call, or what it calls can't say.
     """
     name = type(adapter).__name__
     kind = call_of(adapter)
@@ -169,11 +168,7 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
 
     The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
     by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.
-
-    Args:
-        model: Called with `inputs`.
-        inputs: What its `generate` was given, `input_ids` (1 × length) among it.
-        tokens: The continuations.
+    `inputs` are what its `generate` was given, `input_ids` (1 × length) among it; `tokens` are the continuations.
     """
     import torch
 

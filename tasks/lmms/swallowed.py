@@ -159,13 +159,7 @@ def failed(words: str) -> str:
 
 
 def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401 - lmms-eval's model
-    """Ask an adapter, and return one answer to each request: the mark of a failed one where the adapter says nothing.
-
-    Args:
-        adapter: lmms-eval's model.
-        requests: Of tasks of ours.
-        ask: The adapter's own `generate_until`.
-    """
+    """Ask an adapter, and return an answer to each request: the mark of a failed one where the adapter says nothing."""
     if not requests:
         return []
     if adapters.of(type(adapter).__module__.rpartition(".")[2]).miscounts:  # each is asked by itself, and paid for once
