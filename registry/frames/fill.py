@@ -83,12 +83,12 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
 
     def decoded(video: Path) -> Filled | None:
         """Decode in this thread's own process; None where that ends, so that it is known at which video."""
-        with starting():  # spawned, not forked: the caller may have threads
-            if not hasattr(own, "pool"):
-                pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_caller)
-                own.pool = pools.enter_context(pool)
-            running = own.pool.submit(work, video)
         try:
+            with starting():  # spawned, not forked: the caller may have threads
+                if not hasattr(own, "pool"):
+                    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_caller)
+                    own.pool = pools.enter_context(pool)
+                running = own.pool.submit(work, video)
             return running.result()
         except BrokenProcessPool:
             del own.pool

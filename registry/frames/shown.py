@@ -117,8 +117,8 @@ def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
     if sampling.kind in {"none", "native"}:
         return "none" if sampling.kind == "none" else "unknown"
     became = set(heard)
-    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
-    return next((what for what in telling_first if what in became), "unknown")
+    telling_first: tuple[Audio, ...] = ("kept", "dropped", "none", "unknown")
+    return next(what for what in telling_first if what in became or what == "unknown")
 
 
 def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
