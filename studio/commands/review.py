@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.commands import option
@@ -48,7 +48,6 @@ class ReviewMaterial:
 
 
 @app.command()
-@takes("material", ReviewMaterial)
 @reports_status
 def page(
     name: TaskName,
