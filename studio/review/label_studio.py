@@ -64,7 +64,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
             missing.append(video)
         else:
             with suppress(MediaError):
-                fps = pages.read_clock(path).fps
+                fps, _ = pages.read_rate(path)
         known[video] = pages.path_in_library(library, row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
