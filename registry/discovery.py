@@ -18,7 +18,7 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
@@ -44,98 +44,55 @@ class Registry:
     packages: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    @classmethod
-    def installed(cls) -> Self:
-        """Read what is installed, and the folders of `REELBENCH_BENCHMARKS`; InputError where two of ours clash.
 
-        Another package's benchmark, or a file's, that can't be loaded or doesn't fit together, is left out with one
-        line.
-        """
-        by_id: dict[str, BenchmarkSpec] = {}
-        owners: dict[str, str] = {}
-        left_out: dict[str, str] = {}
+_registry: Registry | None = None
 
-        def add(spec: object, owner: str, *, ours: bool) -> None:
-            if not isinstance(spec, BenchmarkSpec):
-                raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
-            if not ours:  # ours are held by tests
-                prompts.check(spec)
-            names = _names(spec)
-            for name in names & owners.keys():
-                raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
-            owners.update(dict.fromkeys(names, owner))
-            by_id[spec.id] = spec
 
-        entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in entry_points(group=ENTRY_POINTS)]
-        ours_first = sorted(entries, key=lambda entry: not entry[0])
-        for ours, source in chain(ours_first, ((False, file) for file in _files())):
-            try:
-                if isinstance(source, Path):
-                    add(benchmark_file.read(source), str(source), ours=False)
-                else:
-                    add(source.load(), f"entry point {source.value}", ours=ours)
-            except Exception as error:
-                if ours:
-                    raise
-                foreseen = isinstance(error, ReelbenchError)
-                why = str(error) if foreseen else f"{type(error).__name__}: {first_line(error)}"
-                if isinstance(source, Path):
-                    left_out[source.parent.name], what = why, "a benchmark" if foreseen else str(source)
-                else:
-                    left_out[source.name], what = why, f"the benchmark {source.name} of {source.module}"
-                log.warning("%s is left out: %s", what, why)
-        packages = tuple(entry.module for _, entry in entries if entry.name not in left_out)
-        return cls(dict(sorted(by_id.items())), packages, left_out)
+def registry() -> Registry:
+    """Return this process's benchmarks: what is installed, what lies in the user's folders, and what he named.
 
-    def with_file(self, path: Path | str) -> tuple[Self, BenchmarkSpec]:
-        """Return the registry with the benchmark that a `benchmark.yaml` declares, and that.
+    InputError where two of ours clash. Another package's benchmark, or a file's, that can't be loaded or doesn't fit
+    together, is left out with one line.
+    """
+    global _registry  # noqa: PLW0603 - made on first use, and once more for each file that the user names
+    if _registry is not None:
+        return _registry
+    by_id: dict[str, BenchmarkSpec] = {}
+    owners: dict[str, str] = {}
+    left_out: dict[str, str] = {}
 
-        InputError where something in it is wrong, or its id or a task's name is another benchmark's.
-        """
-        spec = benchmark_file.read(path)
-        prompts.check(spec)
-        for known in self.specs.values():
-            if known.file != spec.file and (taken := _names(spec) & _names(known)):
-                where = known.file or known.package
-                raise InputError(f"{spec.file}: {min(taken)!r} is a name of {where} too; choose another id")
-        return replace(self, specs=dict(sorted({**self.specs, spec.id: spec}.items()))), spec
+    def add(spec: object, owner: str, *, ours: bool) -> None:
+        if not isinstance(spec, BenchmarkSpec):
+            raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
+        if not ours:  # ours are held by tests
+            prompts.check(spec)
+        names = _names(spec)
+        for name in names & owners.keys():
+            raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
+        owners.update(dict.fromkeys(names, owner))
+        by_id[spec.id] = spec
 
-    def get(self, name: str) -> BenchmarkSpec:
-        """Return the benchmark called `name`; InputError suggests close names."""
-        if (spec := self.specs.get(name)) is not None:
-            return spec
-        for left_out, why in self.left_out.items():
-            if name == left_out or name.startswith(f"{left_out}_"):
-                raise InputError(f"{name}: left out, because it can't be loaded: {why}")
-        names = dict.fromkeys([*self.specs, *(task.name for spec in self.specs.values() for task in spec.tasks)])
-        begun = [known for known in self.specs if known.startswith(name.lower())]
-        close = begun or get_close_matches(name.lower(), names.keys() - {name}, n=1, cutoff=0.75)
-        there = f"there are {', '.join(self.specs)}; `reelbench list` shows their tasks"
-        hint = f"did you mean {close[0]!r}?" if close else there
-        if os.path.isfile(name):  # noqa: PTH113 - False too where a name is too long for a path
-            hint = f"a file of questions becomes one by `reelbench new NAME --from {name}`"
-        raise InputError(f"unknown benchmark {name!r}; {hint}")
-
-    def spec_of(self, record: "BenchmarkRecord") -> BenchmarkSpec:
-        """Return the benchmark that a result is on: ours of that id, but where the result itself says otherwise.
-
-        A result on a package's benchmark is read by the package. Any other brings its declaration: where that scores or
-        breaks down otherwise than the file here, which may have changed since, it is read by its own word. InputError
-        where there is no such benchmark here, and the result declares none, or another one.
-        """
-        known = self.specs.get(record.id)
-        if record.declaration is None or (known is not None and known.package):
-            return known or self.get(record.id)
-        own = _declared(json.dumps(record.declaration, sort_keys=True))
-        if own.id != record.id:
-            raise InputError(f"is of {own.id!r}, and the result is of {record.id!r}")
-
-        def rules(spec: BenchmarkSpec) -> tuple[object, ...]:
-            # What numbers and labels follow from; titles and the like may be put otherwise.
-            facets = [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
-            return spec.version, scoring_sha256(spec), facets
-
-        return known if known is not None and rules(known) == rules(own) else own
+    entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in entry_points(group=ENTRY_POINTS)]
+    ours_first = sorted(entries, key=lambda entry: not entry[0])
+    for ours, source in chain(ours_first, ((False, file) for file in _files())):
+        try:
+            if isinstance(source, Path):
+                add(benchmark_file.read(source), str(source), ours=False)
+            else:
+                add(source.load(), f"entry point {source.value}", ours=ours)
+        except Exception as error:
+            if ours:
+                raise
+            foreseen = isinstance(error, ReelbenchError)
+            why = str(error) if foreseen else f"{type(error).__name__}: {first_line(error)}"
+            if isinstance(source, Path):
+                left_out[source.parent.name], what = why, "a benchmark" if foreseen else str(source)
+            else:
+                left_out[source.name], what = why, f"the benchmark {source.name} of {source.module}"
+            log.warning("%s is left out: %s", what, why)
+    packages = tuple(entry.module for _, entry in entries if entry.name not in left_out)
+    _registry = Registry(dict(sorted(by_id.items())), packages, left_out)
+    return _registry
 
 
 def _files() -> Iterator[Path]:
@@ -156,26 +113,19 @@ def _names(spec: BenchmarkSpec) -> set[str]:
     return {spec.id, *(task.name for task in spec.tasks)}
 
 
-# --- this process's -------------------------------------------------------------------------------------------------
-
-_registry: Registry | None = None
-
-
-def registry() -> Registry:
-    """Return this process's registry: what is installed, what lies in the user's folders, and what he named."""
-    global _registry  # noqa: PLW0603 - made on first use, and once more for each file that the user names
-    if _registry is None:
-        _registry = Registry.installed()
-    return _registry
-
-
 def opened(path: Path | str) -> BenchmarkSpec:
     """Return the benchmark of a `benchmark.yaml` that the user names, which this process knows by its id from now on.
 
-    InputError as `Registry.with_file`.
+    InputError where something in it is wrong, or its id or a task's name is another benchmark's.
     """
-    global _registry
-    _registry, spec = registry().with_file(path)
+    global _registry  # noqa: PLW0603 - as above
+    spec = benchmark_file.read(path)
+    prompts.check(spec)
+    for known in specs().values():
+        if known.file != spec.file and (taken := _names(spec) & _names(known)):
+            where = known.file or known.package
+            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {where} too; choose another id")
+    _registry = replace(registry(), specs=dict(sorted({**specs(), spec.id: spec}.items())))
     return spec
 
 
@@ -199,7 +149,19 @@ def specs() -> Mapping[str, BenchmarkSpec]:
 
 def get(name: str) -> BenchmarkSpec:
     """Return the benchmark called `name`; InputError suggests close names."""
-    return registry().get(name)
+    if (spec := specs().get(name)) is not None:
+        return spec
+    for left_out, why in registry().left_out.items():
+        if name == left_out or name.startswith(f"{left_out}_"):
+            raise InputError(f"{name}: left out, because it can't be loaded: {why}")
+    names = dict.fromkeys([*specs(), *(task.name for spec in specs().values() for task in spec.tasks)])
+    begun = [known for known in specs() if known.startswith(name.lower())]
+    close = begun or get_close_matches(name.lower(), names.keys() - {name}, n=1, cutoff=0.75)
+    there = f"there are {', '.join(specs())}; `reelbench list` shows their tasks"
+    hint = f"did you mean {close[0]!r}?" if close else there
+    if os.path.isfile(name):  # noqa: PTH113 - False too where a name is too long for a path
+        hint = f"a file of questions becomes one by `reelbench new NAME --from {name}`"
+    raise InputError(f"unknown benchmark {name!r}; {hint}")
 
 
 def meant(name: str) -> str:
@@ -218,8 +180,25 @@ def meant(name: str) -> str:
 
 
 def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
-    """Return the benchmark that a result is on, as `Registry.spec_of`."""
-    return registry().spec_of(record)
+    """Return the benchmark that a result is on: ours of that id, but where the result itself says otherwise.
+
+    A result on a package's benchmark is read by the package. Any other brings its declaration: where that scores or
+    breaks down otherwise than the file here, which may have changed since, it is read by its own word. InputError
+    where there is no such benchmark here, and the result declares none, or another one.
+    """
+    known = specs().get(record.id)
+    if record.declaration is None or (known is not None and known.package):
+        return known or get(record.id)
+    own = _declared(json.dumps(record.declaration, sort_keys=True))
+    if own.id != record.id:
+        raise InputError(f"is of {own.id!r}, and the result is of {record.id!r}")
+
+    def rules(spec: BenchmarkSpec) -> tuple[object, ...]:
+        # What numbers and labels follow from; titles and the like may be put otherwise.
+        facets = [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
+        return spec.version, scoring_sha256(spec), facets
+
+    return known if known is not None and rules(known) == rules(own) else own
 
 
 def find(name: str) -> BenchmarkSpec:

@@ -1,6 +1,6 @@
 """Environment variables, each declared once: its name, what it is for, and what holds where it is unset.
 
-Every read of one goes through here; `reelbench doctor settings` lists them; docs/settings.md is held to this list.
+Every read of one goes through here; the texts are in `settings.json`, from which docs/settings.md is made, too.
 """
 
 import json
@@ -63,108 +63,61 @@ class Setting:
         return self.otherwise or self.default or "nothing"
 
 
-HOME = Setting("REELBENCH_HOME", "folder for everything that Reelbench saves", "~/.cache/reelbench")
-CACHE = Setting(
-    "REELBENCH_CACHE",
-    "cache of language models' replies: a file, or a PostgreSQL database that several machines share "
-    "(`postgresql://…`)",
-    otherwise="`judge.sqlite` in `REELBENCH_HOME`",
-    secret=True,
-)
-JOB = Setting(
-    "REELBENCH_JOB",
-    "name of a job; all its processes, on any machine, share one budget",
-    otherwise="Slurm's job id; without it, each process has its own budget",
-)
-SLURM_ARRAY_JOB_ID = Setting("SLURM_ARRAY_JOB_ID", "id of a Slurm job array; Slurm sets it")
-SLURM_JOB_ID = Setting("SLURM_JOB_ID", "id of a Slurm job; Slurm sets it")
-MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
-BENCHMARKS = Setting(
-    "REELBENCH_BENCHMARKS",
-    f"folders with a `benchmark.yaml`, or with such folders in them, separated by `{os.pathsep}`",
-)
-FRAMES = Setting(
-    "REELBENCH_FRAMES",
-    "frames that a model gets (`uniform:32`), if you start `lmms-eval` itself",
-    otherwise="frames of the task",
-)
-CANDIDATES = Setting(
-    "REELBENCH_CANDIDATES",
-    "answers to each question (`beam:5`, `sample:5,t=0.7`), if you start `lmms-eval` itself",
-    otherwise="one answer",
-)
-ANSWERING = Setting(
-    "REELBENCH_ANSWERING",
-    "how `_options` tasks compare options (`options:norm=sum`), if you start `lmms-eval` itself",
-    otherwise="`norm=mean`, `over=sentence`, and the task's `span`",
-)
-LANGUAGE = Setting(
-    "REELBENCH_LANGUAGE", "language of the questions; `run --languages` sets it", otherwise="their original one"
-)
-TRANSLATIONS = Setting("REELBENCH_TRANSLATIONS", "file with the translated questions; `run --languages` sets it")
-LABEL = Setting("REELBENCH_LABEL", "further condition of a run (`web search`), if you start `lmms-eval` itself")
-RUN = Setting("REELBENCH_RUN", "number of this run, of several runs; `run --runs` sets it")
-IDS = Setting("REELBENCH_IDS", "file with the ids of the questions to ask; `run --ids` sets it", otherwise="all")
-PROGRESS = Setting(
-    "REELBENCH_PROGRESS", "folder for the progress of lmms-eval's processes; `run --status-file` sets it"
-)
-CUES = Setting("REELBENCH_CUES", "file with hints for the questions of `curve_reasoned`; `diagnose run` sets it")
-FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "maximum size of the frame store, in gigabytes", "20")
-JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")
-JUDGE_URL = Setting("REELBENCH_JUDGE_URL", "OpenAI-compatible server of the judge", otherwise="`OPENAI_BASE_URL`")
-JUDGE_API_KEY = Setting(
-    "REELBENCH_JUDGE_API_KEY", "key of the judge's server", otherwise="`OPENAI_API_KEY`", secret=True
-)
-LLM_URL = Setting("REELBENCH_LLM_URL", "server that `--llm` asks", otherwise="`OPENAI_BASE_URL`")
-LLM_API_KEY = Setting(
-    "REELBENCH_LLM_API_KEY", "key of the server that `--llm` asks", otherwise="`OPENAI_API_KEY`", secret=True
-)
-OPENAI_BASE_URL = Setting(
-    "OPENAI_BASE_URL", "server of models that are named without a server", otherwise="https://api.openai.com/v1"
-)
-OPENAI_API_KEY = Setting("OPENAI_API_KEY", "key that is used if no `REELBENCH_…` variable sets one", secret=True)
-OPENAI_ORG_ID = Setting(
-    "OPENAI_ORG_ID", "organization that pays for OpenAI's calls", otherwise="the key's organization"
-)
-OPENAI_PROJECT_ID = Setting("OPENAI_PROJECT_ID", "project that pays for OpenAI's calls", otherwise="the key's project")
+_DECLARED = {
+    name: Setting(name, **{**said, "about": said["about"].replace("{pathsep}", os.pathsep)})
+    for name, said in json.loads(Path(__file__).with_name("settings.json").read_text("utf-8")).items()
+}
+HOME = _DECLARED["REELBENCH_HOME"]
+CACHE = _DECLARED["REELBENCH_CACHE"]
+JOB = _DECLARED["REELBENCH_JOB"]
+SLURM_ARRAY_JOB_ID = _DECLARED["SLURM_ARRAY_JOB_ID"]
+SLURM_JOB_ID = _DECLARED["SLURM_JOB_ID"]
+MEDIA = _DECLARED["REELBENCH_MEDIA"]
+BENCHMARKS = _DECLARED["REELBENCH_BENCHMARKS"]
+FRAMES = _DECLARED["REELBENCH_FRAMES"]
+CANDIDATES = _DECLARED["REELBENCH_CANDIDATES"]
+ANSWERING = _DECLARED["REELBENCH_ANSWERING"]
+LANGUAGE = _DECLARED["REELBENCH_LANGUAGE"]
+TRANSLATIONS = _DECLARED["REELBENCH_TRANSLATIONS"]
+LABEL = _DECLARED["REELBENCH_LABEL"]
+RUN = _DECLARED["REELBENCH_RUN"]
+IDS = _DECLARED["REELBENCH_IDS"]
+PROGRESS = _DECLARED["REELBENCH_PROGRESS"]
+CUES = _DECLARED["REELBENCH_CUES"]
+FRAMES_CAP_GB = _DECLARED["REELBENCH_FRAMES_CAP_GB"]
+JUDGE = _DECLARED["REELBENCH_JUDGE"]
+JUDGE_URL = _DECLARED["REELBENCH_JUDGE_URL"]
+JUDGE_API_KEY = _DECLARED["REELBENCH_JUDGE_API_KEY"]
+LLM_URL = _DECLARED["REELBENCH_LLM_URL"]
+LLM_API_KEY = _DECLARED["REELBENCH_LLM_API_KEY"]
+OPENAI_BASE_URL = _DECLARED["OPENAI_BASE_URL"]
+OPENAI_API_KEY = _DECLARED["OPENAI_API_KEY"]
+OPENAI_ORG_ID = _DECLARED["OPENAI_ORG_ID"]
+OPENAI_PROJECT_ID = _DECLARED["OPENAI_PROJECT_ID"]
+AZURE_OPENAI_ENDPOINT = _DECLARED["AZURE_OPENAI_ENDPOINT"]
+SPACY_MODEL = _DECLARED["REELBENCH_SPACY_MODEL"]
+GITHUB_RAW = _DECLARED["REELBENCH_GITHUB_RAW"]
+HF_ENDPOINT = _DECLARED["HF_ENDPOINT"]
+HF_HOME = _DECLARED["HF_HOME"]
+HF_HUB_CACHE = _DECLARED["HF_HUB_CACHE"]
+HUGGINGFACE_HUB_CACHE = _DECLARED["HUGGINGFACE_HUB_CACHE"]
+HF_HUB_OFFLINE = _DECLARED["HF_HUB_OFFLINE"]
+TRANSFORMERS_OFFLINE = _DECLARED["TRANSFORMERS_OFFLINE"]
+WEBHOOK_SECRET = _DECLARED["WEBHOOK_SECRET"]
+XDG_CONFIG_HOME = _DECLARED["XDG_CONFIG_HOME"]
+XDG_CACHE_HOME = _DECLARED["XDG_CACHE_HOME"]
 PROVIDERS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("providers.json").read_bytes())
 """Providers of models by the prefix of a model's name; `llm.served` says what of each."""
 PROVIDER_KEYS = {
     name: Setting(provider["key"], f"key of {provider['title']}, for `{name}/MODEL`", secret=True)
     for name, provider in PROVIDERS.items()
 }
-AZURE_OPENAI_ENDPOINT = Setting(
-    "AZURE_OPENAI_ENDPOINT", "address of your Azure OpenAI resource (`https://NAME.openai.azure.com`)"
-)
-SPACY_MODEL = Setting("REELBENCH_SPACY_MODEL", "spaCy model for parse depths, name or folder", "en_core_web_sm")
-GITHUB_RAW = Setting(
-    "REELBENCH_GITHUB_RAW", "mirror of GitHub's raw files, for official prompts", "https://raw.githubusercontent.com"
-)
-HF_ENDPOINT = Setting("HF_ENDPOINT", "the Hub, or a mirror of it", otherwise="https://huggingface.co")
-HF_HOME = Setting("HF_HOME", "folder of the Hub's client", otherwise="`huggingface` in `XDG_CACHE_HOME`")
-HF_HUB_CACHE = Setting("HF_HUB_CACHE", "file cache of the Hub's client", otherwise="`hub` in `HF_HOME`")
-HUGGINGFACE_HUB_CACHE = Setting("HUGGINGFACE_HUB_CACHE", "older name of `HF_HUB_CACHE`")
-HF_HUB_OFFLINE = Setting("HF_HUB_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online")
-TRANSFORMERS_OFFLINE = Setting("TRANSFORMERS_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online")
-WEBHOOK_SECRET = Setting(
-    "WEBHOOK_SECRET", "shared secret that the Hub sends with each request to `leaderboard webhook`", secret=True
-)
-XDG_CONFIG_HOME = Setting(
-    "XDG_CONFIG_HOME", "folder of the user's configuration, with `reelbench/reelbench.toml`", "~/.config"
-)
-XDG_CACHE_HOME = Setting("XDG_CACHE_HOME", "folder of the user's cache", "~/.cache")
 
 FILE_DEFAULTS: dict[str, str] = {}
 """Option -> what a `reelbench.toml` set it to for the command that runs; results record it."""
 
-ALL: tuple[Setting, ...] = tuple(
-    {
-        setting.name: setting
-        for value in (*PROVIDER_KEYS.values(), *globals().values())
-        if isinstance(setting := value, Setting)
-    }.values()
-)
-"""In the order above; beside them each benchmark has `data(its id)`."""
+ALL: tuple[Setting, ...] = tuple(({key.name: key for key in PROVIDER_KEYS.values()} | _DECLARED).values())
+"""Beside them each benchmark has `data(its id)`."""
 
 
 def first(*variables: Setting) -> str | None:

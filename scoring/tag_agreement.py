@@ -6,15 +6,16 @@ alpha). All figures are fractions, 1 is full agreement; intervals are a bootstra
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from reelbench.registry.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
-from reelbench.stats.agreement import Array, RatioSums, Weights, kappa_terms, kappas_of_sums
-from reelbench.stats.alternative_annotator import EPSILON, AnnotatorTest, annotator_test
-from reelbench.stats.intervals import Bounds, Estimate
+from reelbench.stats.agreement import Array, RatioSums, Statistic, Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.alternative_annotator import EPSILON, annotator_test
+from reelbench.stats.intervals import Bounds
 
 SETS = ("target", "content")
 
@@ -22,78 +23,38 @@ _SHARE: Bounds = (0, 1)
 _BEYOND_CHANCE: Bounds = (-1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAgreement:
-    """Agreement on one label.
-
-    Attributes:
-        n_a: Items that a gave it.
-        n_b: Items that b gave it.
-        exact: Share of items that both gave it or both didn't.
-        kappa: Cohen's kappa; undefined where both gave it to all items or to none.
-        f1: 2·both / (n_a + n_b); undefined where neither gave it.
-        ac1: Gwet's AC1 (2008), which a rare label doesn't pull down as it does kappa.
-    """
-
-    n_a: int
-    n_b: int
-    exact: Estimate
-    kappa: Estimate
-    f1: Estimate
-    ac1: Estimate
+def _second_mean(sums: Array) -> Array:
+    """Mean of the second column, where the first counts items: in all tables whether two tags are equal."""
+    return sums[:, 1] / sums[:, 0]
 
 
-@dataclass(frozen=True, slots=True)
-class SetAgreement:
-    """Agreement on a component with several labels.
-
-    Attributes:
-        exact: Share of items with the same set.
-        jaccard: Mean of the intersection over the union, 1 for two empty sets.
-        alpha_masi: Krippendorff's alpha with the distance `masi`; undefined where all sets are the same.
-    """
-
-    exact: Estimate
-    jaccard: Estimate
-    alpha_masi: Estimate
+def _ac1(sums: Array) -> Array:
+    """Gwet's AC1 (2008), which a rare label doesn't pull down as it does kappa."""
+    share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
+    by_chance = 2 * share * (1 - share)
+    return (_second_mean(sums) - by_chance) / (1 - by_chance)
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingAgreement:
-    """Agreement on THINKING, from Recall to Reasoning; each undefined where both gave everything the same one."""
-
-    kappa: Estimate
-    kappa_quadratic: Estimate
-    alpha_ordinal: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class TagAgreement:
-    """The agreement of two taggers; `dataclasses.asdict` gives it as JSON.
-
-    Attributes:
-        both: Items that both tagged, which all figures are about.
-        only_a: Items that only a tagged.
-        only_b: Items that only b tagged.
-        labels: `component.Label` -> agreement.
-        sets: `target` and `content` -> agreement.
-        thinking: Agreement on the way of thinking.
-    """
-
-    both: int
-    only_a: int
-    only_b: int
-    labels: dict[str, LabelAgreement]
-    sets: dict[str, SetAgreement]
-    thinking: ThinkingAgreement
+_OF_LABEL: dict[str, tuple[Statistic, Bounds]] = {
+    "exact": (_second_mean, _SHARE),  # share of items that both gave it or both didn't
+    "kappa": (partial(kappas_of_sums, weights="quadratic"), _BEYOND_CHANCE),  # undefined where all or none got it
+    "f1": (lambda sums: 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3]), _SHARE),  # 2·both / (n_a + n_b)
+    "ac1": (_ac1, _BEYOND_CHANCE),
+}
+"""What is said of one label, of the sums of `kappa_terms`."""
 
 
 def tag_agreement(
     a: Mapping[str, Tags], b: Mapping[str, Tags], videos: Mapping[str, str] | None = None
-) -> TagAgreement:
-    """Compare two taggers (item -> tags) on the items that both tagged.
+) -> dict[str, Any]:
+    """Compare two taggers (item -> tags) on the items that both tagged; the outcome is JSON.
 
     `videos` is item -> its video; None where it isn't known, which leaves the intervals out.
+
+    Returns:
+        `both`, `only_a` and `only_b` (items tagged by both, which all figures are about, or by one alone); `labels`,
+        `component.Label` -> `n_a` and `n_b` (items that got it) and `_OF_LABEL`; `sets`, `target` and `content` ->
+        `_OF_SET`; `thinking`. Each figure has a `value` and its `ci95`, None where they are undefined.
 
     Raises:
         InputError: There is no item that both tagged, or the video of one isn't known.
@@ -106,39 +67,27 @@ def tag_agreement(
         raise InputError(f"{strangers[0]}: tagged in both, but its video isn't known ({len(strangers)} such items)")
     clusters = [videos[item] for item in items] if videos is not None else None
     first, second = [a[item] for item in items], [b[item] for item in items]
-    labels: dict[str, LabelAgreement] = {}
+    labels: dict[str, dict[str, Any]] = {}
     for component, names in COMPONENTS.items():
         sets_a, sets_b = _sets(first, component), _sets(second, component)
         for name in names:
             x, y = (np.array([float(name in labels_) for labels_ in sets]) for sets in (sets_a, sets_b))
             table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
-
-            def ac1(sums: Array) -> Array:
-                share = (sums[:, 2] + sums[:, 3]) / (2 * sums[:, 0])
-                by_chance = 2 * share * (1 - share)
-                return (_second_mean(sums) - by_chance) / (1 - by_chance)
-
-            labels[f"{component}.{name}"] = LabelAgreement(
-                n_a=int(x.sum()),
-                n_b=int(y.sum()),
-                exact=table.estimate(_second_mean, _SHARE),
-                kappa=table.estimate(lambda sums: kappas_of_sums(sums, "quadratic"), _BEYOND_CHANCE),
-                f1=table.estimate(lambda sums: 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3]), _SHARE),
-                ac1=table.estimate(ac1, _BEYOND_CHANCE),
-            )
-    return TagAgreement(
-        both=len(items),
-        only_a=len(a) - len(items),
-        only_b=len(b) - len(items),
-        labels=labels,
-        sets={name: _set_agreement(_sets(first, name), _sets(second, name), clusters) for name in SETS},
-        thinking=_thinking(first, second, clusters),
-    )
+            counts = {"n_a": int(x.sum()), "n_b": int(y.sum())}
+            labels[f"{component}.{name}"] = counts | table.estimates(_OF_LABEL)
+    return {
+        "both": len(items),
+        "only_a": len(a) - len(items),
+        "only_b": len(b) - len(items),
+        "labels": labels,
+        "sets": {name: _set_agreement(_sets(first, name), _sets(second, name), clusters) for name in SETS},
+        "thinking": _thinking(first, second, clusters),
+    }
 
 
 def annotator_tests(
     machine: Mapping[str, Tags], people: Mapping[str, Mapping[str, Tags]], *, epsilon: float = EPSILON
-) -> dict[str, AnnotatorTest]:
+) -> dict[str, dict[str, Any]]:
     """Test for each component whether a machine's tags may stand in for people's: sets by Jaccard, thinking equal.
 
     Raises:
@@ -185,21 +134,24 @@ def _sets(tags: Sequence[Tags], component: str) -> list[frozenset[str]]:
 
 def _set_agreement(
     a: Sequence[frozenset[str]], b: Sequence[frozenset[str]], clusters: Sequence[str] | None
-) -> SetAgreement:
+) -> dict[str, Any]:
+    """Return the share of equal sets, the mean of `jaccard`, and Krippendorff's alpha with the distance `masi`."""
     pairs = list(zip(a, b, strict=True))
     kinds = sorted({*a, *b}, key=sorted)
     distances = np.array([[masi(x, y) for y in kinds] for x in kinds])
     counts = np.array([[(kind == x) + (kind == y) for kind in kinds] for x, y in pairs], dtype=np.float64)
     columns = np.array([[1, x == y, jaccard(x, y), masi(x, y)] for x, y in pairs], dtype=np.float64)
-    table = RatioSums(np.column_stack([columns, counts]), clusters)
-    return SetAgreement(
-        exact=table.estimate(_second_mean, _SHARE),
-        jaccard=table.estimate(lambda sums: sums[:, 2] / sums[:, 0], _SHARE),
-        alpha_masi=table.estimate(lambda sums: _alphas(2 * sums[:, 3], sums[:, 4:], distances), _BEYOND_CHANCE),
+    return RatioSums(np.column_stack([columns, counts]), clusters).estimates(
+        {
+            "exact": (_second_mean, _SHARE),
+            "jaccard": (lambda sums: sums[:, 2] / sums[:, 0], _SHARE),
+            "alpha_masi": (lambda sums: _alphas(2 * sums[:, 3], sums[:, 4:], distances), _BEYOND_CHANCE),
+        }
     )
 
 
-def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | None) -> ThinkingAgreement:
+def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | None) -> dict[str, Any]:
+    """Return kappa, plain and quadratic, and ordinal alpha of the steps from Recall to Reasoning."""
     x, y = (np.array([float(THINKING.index(tag.thinking)) for tag in tags]) for tags in (a, b))
     steps = len(THINKING)
     at_a, at_b = np.eye(steps)[x.astype(int)], np.eye(steps)[y.astype(int)]
@@ -212,21 +164,13 @@ def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | No
         distances = (upto[:, :, None] - upto[:, None, :]) ** 2
         return _alphas(2 * (pairs * distances).sum(axis=(1, 2)), totals, distances)
 
-    def kappa(weights: Weights) -> Estimate:
-        table = RatioSums(kappa_terms(x, y, weights), clusters)
-        return table.estimate(lambda sums: kappas_of_sums(sums, weights), _BEYOND_CHANCE)
-
+    figures: dict[str, Any] = {}
+    kinds: dict[str, Weights] = {"kappa": "none", "kappa_quadratic": "quadratic"}
+    for name, weights in kinds.items():
+        kappa = partial(kappas_of_sums, weights=weights), _BEYOND_CHANCE
+        figures |= RatioSums(kappa_terms(x, y, weights), clusters).estimates({name: kappa})
     pairs = (at_a[:, :, None] * at_b[:, None, :]).reshape(len(x), -1)
-    return ThinkingAgreement(
-        kappa=kappa("none"),
-        kappa_quadratic=kappa("quadratic"),
-        alpha_ordinal=RatioSums(pairs, clusters).estimate(alphas, _BEYOND_CHANCE),
-    )
-
-
-def _second_mean(sums: Array) -> Array:
-    """Mean of the second column, where the first counts items: in all tables whether two tags are equal."""
-    return sums[:, 1] / sums[:, 0]
+    return figures | RatioSums(pairs, clusters).estimates({"alpha_ordinal": (alphas, _BEYOND_CHANCE)})
 
 
 def _alphas(disagreement: Array, totals: Array, distances: Array) -> Array:

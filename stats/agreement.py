@@ -5,8 +5,9 @@ near miss is not a miss. Alpha is for any number of raters, who may leave some o
 11); own code, since the package of that name is under the GPL.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from reelbench.stats.intervals import Bounds, Estimate
 
 Array = NDArray[np.float64]
 
+Statistic = Callable[[Array], Array]
+"""Of sums (rows x columns) to values (rows); NaN is undefined."""
 Weights = Literal["none", "quadratic"]
 """How kappa weighs a miss."""
 
@@ -97,8 +100,12 @@ class RatioSums:
             self._clusters = len(sums)
             self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
 
-    def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
-        """Return the value and interval of `statistic`: it takes sums (rows x columns), NaN is undefined (rows)."""
+    def estimates(self, statistics: Mapping[str, tuple[Statistic, Bounds]]) -> dict[str, dict[str, Any]]:
+        """Return each statistic's value and interval as JSON."""
+        return {name: asdict(self.estimate(*one)) for name, one in statistics.items()}
+
+    def estimate(self, statistic: Statistic, bounds: Bounds) -> Estimate:
+        """Return the value and interval of a statistic within its bounds."""
         with np.errstate(invalid="ignore", divide="ignore"):
             value = float(statistic(self._total)[0])
             if np.isnan(value):

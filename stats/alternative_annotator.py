@@ -6,8 +6,7 @@ worth more than the model's by `epsilon`, since they cost more. The test takes i
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,42 +20,6 @@ FEWEST_ITEMS = 30
 """Items that a person must share with the model and another person to be tested against."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """The model against one person.
-
-    Attributes:
-        n: Items that the person, the model and another person labelled.
-        advantage_model: Share of items where the model is at least as near to the others as the person is.
-        advantage_person: Share where the person is at least as near as the model; ties count for both.
-        p: One-sided, that the model falls short by `epsilon` or more; None with fewer than `FEWEST_ITEMS` items.
-        won: Whether the model wins, after Benjamini and Yekutieli's adjustment over all people.
-    """
-
-    n: int
-    advantage_model: float | None
-    advantage_person: float | None
-    p: float | None
-    won: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorTest:
-    """The test's outcome.
-
-    Attributes:
-        people: Person -> the model against them, in the given order.
-        winning_rate: Share of the tested people that the model wins against (omega); None where nobody could be tested.
-        advantage: Mean of `advantage_model` over tested people (rho); None likewise.
-        passes: Whether `winning_rate` is at least 0.5.
-    """
-
-    people: dict[str, LeftOut]
-    winning_rate: float | None
-    advantage: float | None
-    passes: bool
-
-
 def annotator_test(
     model: Mapping[str, Label],
     people: Mapping[str, Mapping[str, Label]],
@@ -64,8 +27,8 @@ def annotator_test(
     *,
     epsilon: float = EPSILON,
     alpha: float = 0.05,
-) -> AnnotatorTest:
-    """Test a model against two people or more.
+) -> dict[str, Any]:
+    """Test a model against two people or more; the outcome is JSON.
 
     Args:
         model: Item -> the model's label.
@@ -74,12 +37,20 @@ def annotator_test(
         epsilon: What a person's label is worth more.
         alpha: The false discovery rate.
 
+    Returns:
+        `people`, in the given order, each with `n` (items that they, the model and another person labelled),
+        `advantage_model` (share of these where the model is at least as near to the others as the person is),
+        `advantage_person` (the other way round; ties count for both), `p` (one-sided, that the model falls short by
+        `epsilon` or more) and `won` (after Benjamini and Yekutieli's adjustment over all people). `winning_rate` is the
+        share of tested people that the model wins against (omega), `advantage` the mean of `advantage_model` over them
+        (rho), `passes` whether the first is at least 0.5. What could not be tested is None.
+
     Raises:
         ValueError: There are fewer than two people.
     """
     if len(people) < 2:  # noqa: PLR2004
         raise ValueError("the alternative-annotator test needs two people or more")
-    left_out: dict[str, LeftOut] = {}
+    left_out: dict[str, dict[str, Any]] = {}
     for person in people:
         nearer_model: list[bool] = []
         nearer_person: list[bool] = []
@@ -91,28 +62,26 @@ def annotator_test(
             nearer_model.append(by_model >= by_person)
             nearer_person.append(by_person >= by_model)
         n = len(nearer_model)
-        if not n:
-            left_out[person] = LeftOut(0, None, None, None, won=False)
-        else:
-            behind = np.array(nearer_person, dtype=np.float64) - np.array(nearer_model, dtype=np.float64)
-            p = None  # one-sided, of a t test that the mean lies below `epsilon`
-            if n >= FEWEST_ITEMS:
-                gap, error = behind.mean() - epsilon, behind.std(ddof=1) / math.sqrt(n)
-                p = student_t.cdf(gap / error, n - 1) if error else float(gap >= 0)
-            left_out[person] = LeftOut(n, float(np.mean(nearer_model)), float(np.mean(nearer_person)), p, won=False)
-    p_values = {person: outcome.p for person, outcome in left_out.items() if outcome.p is not None}
-    # The names whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence.
-    ordered = sorted(p_values, key=lambda name: p_values[name])
-    harmonic = sum(1 / k for k in range(1, len(ordered) + 1))
-    passing = [
-        rank for rank, name in enumerate(ordered, start=1) if p_values[name] <= rank / len(ordered) * alpha / harmonic
-    ]
-    won = set(ordered[: max(passing, default=0)])
-    advantages = [left_out[person].advantage_model or 0.0 for person in p_values]
-    winning_rate = len(won) / len(p_values) if p_values else None
-    return AnnotatorTest(
-        people={person: replace(outcome, won=person in won) for person, outcome in left_out.items()},
-        winning_rate=winning_rate,
-        advantage=float(np.mean(advantages)) if advantages else None,
-        passes=winning_rate is not None and winning_rate >= 0.5,  # noqa: PLR2004 - the paper's threshold
-    )
+        behind = np.array(nearer_person, dtype=np.float64) - np.array(nearer_model, dtype=np.float64)
+        p = None  # one-sided, of a t test that the mean lies below `epsilon`
+        if n >= FEWEST_ITEMS:
+            gap, error = behind.mean() - epsilon, behind.std(ddof=1) / math.sqrt(n)
+            p = student_t.cdf(gap / error, n - 1) if error else float(gap >= 0)
+        shares = [float(np.mean(nearer)) if n else None for nearer in (nearer_model, nearer_person)]
+        left_out[person] = {"n": n, "advantage_model": shares[0], "advantage_person": shares[1], "p": p, "won": False}
+    # Those whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence.
+    tested = sorted((one for one in left_out.values() if one["p"] is not None), key=lambda one: one["p"])
+    harmonic = sum(1 / k for k in range(1, len(tested) + 1))
+    ranks = (rank for rank, one in enumerate(tested, start=1) if one["p"] <= rank / len(tested) * alpha / harmonic)
+    won = max(ranks, default=0)
+    for one in tested[:won]:
+        one["won"] = True
+    winning_rate = won / len(tested) if tested else None
+    return {
+        "people": left_out,
+        "winning_rate": winning_rate,
+        "advantage": float(np.mean([one["advantage_model"] for one in left_out.values() if one["p"] is not None]))
+        if tested
+        else None,
+        "passes": winning_rate is not None and winning_rate >= 0.5,  # noqa: PLR2004 - the paper's threshold
+    }

@@ -10,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind, option, takes
+from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.houses import of_house
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval, p_value
@@ -45,7 +45,6 @@ class How:
     as_json: Json = False
 
 
-@takes("how", How)
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console, families
+from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
-from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.cli.option_groups import Data, Group, Json, Kind, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
@@ -157,23 +157,24 @@ def compare(
     )
 
 
-def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
-    """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
+    """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
-    parameters, keyword = [], inspect.Parameter.KEYWORD_ONLY
+    parameters = []
     for rule in fields(rules):
-        words = typer.Option(rich_help_panel=panel, **rule.metadata)
-        declared = Annotated[hints[rule.name], words, kind]
-        parameters.append(inspect.Parameter(rule.name, keyword, default=rule.default, annotation=declared))
+        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
+        parameters.append(
+            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
+        )
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return make
+    return Group(make)
+
+
+Gating = Annotated[GateRules, _rules(GateRules, "make gates")]
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("gates", options_of(GateRules, families.GATES))
-@takes("making", ChainOptions)
 @reports_status
 def discussion(
     *,
@@ -183,8 +184,8 @@ def discussion(
     per: Annotated[str | None, _make("--per")] = None,
     parse_depth: Annotated[bool, _make("--parse-depth")] = False,
     making: ChainOptions,
-    gates: GateRules,
-    llm: "dict[str, AskOptions]",
+    gates: Gating,
+    llm: Llm,
 ) -> None:
     """Let models discuss and write questions: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
     from reelbench.studio import discussion as discussing
@@ -222,11 +223,6 @@ def discussion(
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
-@takes("rules", options_of(SourceRules, families.SOURCES, Kind.LIMIT))
-@takes("gates", options_of(GateRules, families.GATES))
-@takes("making", ChainOptions)
 @reports_status
 def moments(
     *,
@@ -235,10 +231,10 @@ def moments(
     no_options: Annotated[bool, _make("--no-options")] = False,
     mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
-    rules: SourceRules,
-    cuts: Cuts,
-    gates: GateRules,
-    llm: "dict[str, AskOptions]",
+    rules: Annotated[SourceRules, _rules(SourceRules, "make sources", Kind.LIMIT)],
+    cuts: Annotated[Cuts, _rules(Cuts, "make cuts", Kind.LIMIT)],
+    gates: Gating,
+    llm: Llm,
 ) -> None:
     """Write questions about how two moments relate, from captions or queries (ReXTime, supplement C)."""
     from reelbench.studio import moments as pairing
@@ -277,8 +273,6 @@ def moments(
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("making", MakeOptions)
 @reports_status
 def tags(
     name: TaskName,
@@ -291,7 +285,7 @@ def tags(
     data: Data = None,
     per: Per = None,
     making: MakeOptions,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.registry.data import loading

@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.commands import option
@@ -48,7 +48,6 @@ class ReviewMaterial:
 
 
 @app.command()
-@takes("material", ReviewMaterial)
 @reports_status
 def page(
     name: TaskName,
@@ -146,8 +145,6 @@ def agree(
     as_json: Json = False,
 ) -> None:
     """Measure the agreement of two taggers, by label and by set, with intervals over videos if the data is here."""
-    from dataclasses import asdict
-
     from reelbench.scoring import result_files
     from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.scoring.profile_difference import profile_difference
@@ -159,16 +156,13 @@ def agree(
 
     first, second = read_tags(a), read_tags(b)
     videos = tags.videos_by_question(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
-    agreement = asdict(tag_agreement(first, second, videos))
+    agreement = tag_agreement(first, second, videos)
     if result is not None:
-        agreement["profile"] = asdict(profile_difference(list(result_files.read_samples(result)), first, second))
+        agreement["profile"] = profile_difference(list(result_files.read_samples(result)), first, second)
     if machine is not None:
         people = {str(a): first, str(b): second, **{str(path): read_tags(path) for path in person or ()}}
         tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
-        agreement["alternative_annotator"] = {
-            "epsilon": epsilon,
-            **{name: asdict(test) for name, test in tests.items()},
-        }
+        agreement["alternative_annotator"] = {"epsilon": epsilon, **tests}
     if as_json:
         console.write_json(agreement)
         return

@@ -80,7 +80,7 @@ class CogmeTags(ReviewKind):
             first, second = ({item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b))
             if both := first.keys() & second.keys():
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
-                agreement.append({"a": a, "b": b, **asdict(found)})
+                agreement.append({"a": a, "b": b, **found})
         consensus, still_open = self.settle(reviews, given)
         disagreements = {item: given[item] for item in still_open}
         figures = {

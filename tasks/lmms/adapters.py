@@ -1,8 +1,8 @@
 """How lmms-eval's adapters are made to take a clip's frames as they are: all of them, and no other.
 
-Every adapter samples the video that it is given once more, each by a rule and with arguments of its own. What stands
-here was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is not here may still be exact; nobody
-has looked.
+Every adapter samples the video that it is given once more, each by a rule and with arguments of its own. What
+`adapters.yaml` says was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is not there may still be
+exact; nobody has looked.
 """
 
 import json
@@ -13,12 +13,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
-
-EVERY_FRAME = "1000000"
-"""A rate in frames per second that no clip has: at it, qwen_vl_utils takes every frame, however few there are. With a
-number of frames instead (`nframes`), it fails on a clip that has fewer."""
+from reelbench.registry.yaml_text import read_mapping
 
 PASS_VIDEO = "pass_video_url"  # noqa: S105 - no password
 """The argument with which an adapter sends a video on as it is, for the server to read."""
@@ -43,7 +42,11 @@ class Adapter:
     it sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is,
     which `as=clip` asks for. `needs`: the module, with FFmpeg's libraries, without which it reads no clip. `spreads`:
     it takes one number of frames of every clip, and fails or repeats where there are fewer. `sees`: whether it looks at
-    videos at all. `caveat`: what may go wrong all the same.
+    videos at all. `caveat`: what may go wrong all the same. `listens`: it gives a model a video's sound by itself (not
+    Qwen's omni models, to which lmms-eval hands `use_audio_in_video=False`). `encodes_anew`: it opens pictures and
+    encodes them for its server itself, for each question. `thinks`: its model does unless it is told not to.
+    `miscounts`: it gives one answer too many where a question fails. Where nobody `looked_at` how it takes a clip, it
+    gets one of pairs, to be safe.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -57,81 +60,20 @@ class Adapter:
     spreads: bool = False
     sees: bool = True
     caveat: str = ""
+    listens: bool = False
+    encodes_anew: bool = False
+    thinks: bool = False
+    miscounts: bool = False
+    looked_at: bool = True
+
+    def varies(self, sampling: FrameSampling) -> bool:
+        """Whether clips under a sampling have different numbers of frames, and it takes one number."""
+        return self.spreads and sampling.kind in {"fps", "all"}
 
 
-PICTURE_SIZE = 448
-"""Pixels of the short side of pictures that stand in for a clip, unless `size=` says otherwise: a model's own limit on
-a video's pixels doesn't hold for them."""
-
-_SHORT_FAILS = "it fails on a video that gives fewer frames than asked; as=images avoids that"
-_QWEN3 = Adapter({"fps": EVERY_FRAME, "max_num_frames": "{n}"}, others=("max_frames",), even=True)
-_CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, others=("nframes",), even=True)
-# It sends a video as images in any case, and mixes them up on the way: it keeps what it has encoded under `id()` of a
-# picture that is gone by then (`lmms_eval.protocol.ChatMessages.to_openai_messages`). Images on disk it keeps by path.
-_SENDS_IMAGES = Adapter(images=True, server=True)
-# With this argument the server reads the video, as many frames of it as it is told (vLLM's `media_io_kwargs`).
-_SENDS_VIDEO_TOO = replace(_SENDS_IMAGES, others=("video_fps",), video={PASS_VIDEO: "True", "max_frames_num": "{n}"})
-# These spread max_frames_num positions evenly over the clip: as many as it has are each of them once.
-_SPREADS = Adapter({"max_frames_num": "{n}"}, spreads=True)
-_PICTURES = Adapter(images=True)
-
-SINGLE = frozenset(
-    {
-        *("cambrians_vsc", "cambrians_vsc_streaming", "cambrians_vsr", "cogvlm2", "internvideo2", "lfm2_5_vl"),
-        *("minicpm_v", "minimonkey", "moviechat", "mplug_owl_video", "qwen2_5_vl_interleave", "reka", "video_chatgpt"),
-        *("video_llava", "videochat2", "llama_vid"),
-    }
-)
-"""Adapters that take one picture, or one video and no pictures, by their code: they get clips."""
-
-ADAPTERS: Mapping[str, Adapter] = {
-    # Counts the clip's frames and takes min(max_num_frames, that), rounded down to pairs; of a batch, the first clip's
-    # for all. At a rate each clip's own are counted, up to 768 (qwen_vl_utils).
-    "qwen2_5_vl": Adapter({"max_num_frames": "{n}"}, {"fps": EVERY_FRAME}, ("fps",), even=True),
-    "qwen2_vl": Adapter(
-        {"max_num_frames": "{n}"},
-        even=True,
-        images=True,
-        caveat="it reads clips at 2 frames per second, so it drops frames where more fall into a second; "
-        "as=images avoids that",
-    ),
-    "qwen3_vl": _QWEN3,
-    "qwen3_5": _QWEN3,
-    "vllm_generate": _CLIPS_OF_QWEN,
-    "sglang": replace(_CLIPS_OF_QWEN, caveat="untested: its engine reads the clip, perhaps by rules of its own"),
-    "vllm": _SENDS_IMAGES,
-    "openai": _SENDS_VIDEO_TOO,
-    "openai_compatible": _SENDS_VIDEO_TOO,
-    "openai_compatible_chat": _SENDS_VIDEO_TOO,
-    "async_openai": _SENDS_IMAGES,
-    "async_openai_compatible": _SENDS_IMAGES,
-    "async_openai_compatible_chat": _SENDS_IMAGES,
-    "litellm": _SENDS_IMAGES,
-    "litellm_chat": _SENDS_IMAGES,
-    "litellm_compatible": _SENDS_IMAGES,
-    "llava_onevision1_5": Adapter({"max_num_frames": "{n}"}, even=True, caveat=_SHORT_FAILS),
-    "internvl_hf": Adapter(
-        {"num_frames": "{n}"}, others=("fps",), needs="torchcodec", spreads=True, caveat=_SHORT_FAILS
-    ),
-    # Each takes 32 frames of a clip, or 16, or none at all, whatever it is told.
-    "gemma3": _PICTURES,
-    "gemma4": replace(_PICTURES, needs="torchcodec"),
-    "idefics2": _PICTURES,
-    "llama_vision": _PICTURES,
-    "llava_hf": _PICTURES,
-    "mistral3_vl": _PICTURES,
-    "llava_onevision": _SPREADS,
-    "longva": _SPREADS,
-    "gpt4v": replace(_SPREADS, images=True),  # it sends pictures in any case
-    "claude": replace(_SPREADS, images=True),
-    "gemini": Adapter(
-        caveat="untested: the server takes 1 frame per second of a clip, so it sees every frame where no more of them "
-        "fall into a second",
-    ),
-    "reelbench_baseline": Adapter(sees=False),
-    "dummy": Adapter(sees=False),
-}
-
+_TABLE = read_mapping(Path(__file__).with_name("adapters.yaml").read_text(encoding="utf-8"), "adapters.yaml")
+_ENTRIES = TypeAdapter(dict[str, Adapter]).validate_python(_TABLE)
+ADAPTERS = {name: adapter for names, adapter in _ENTRIES.items() for name in names.split(", ")}
 
 FRAME_COUNTS = frozenset(
     name
@@ -141,27 +83,25 @@ FRAME_COUNTS = frozenset(
 )
 """Arguments that are a number of frames: read anew for each question, so that a model that is there takes another."""
 
-LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
-"""Adapters that give a model a video's sound by themselves. Qwen's omni models are not among them: lmms-eval hands them
-`use_audio_in_video=False`."""
-
+PICTURE_SIZE = 448
+"""Pixels of the short side of pictures that stand in for a clip, unless `size=` says otherwise: a model's own limit on
+a video's pixels doesn't hold for them."""
 
 NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
 
-ENCODES_AGAIN = frozenset({"gpt4v", "claude"})
-"""Adapters that open pictures and encode them for their server themselves, each question anew."""
 
-THINKERS = frozenset({"qwen3_5"})
-"""Adapters whose model thinks unless it is told not to."""
+def of(model: str | None) -> Adapter:
+    """Return what is known of an adapter by name; of one that nobody has looked at only that it takes pictures."""
+    return ADAPTERS.get(model or "") or Adapter(images=model is not None, even=True, looked_at=False)
 
 
 def row(model: str) -> dict[str, str]:
     """Return the facts known of an adapter: its form of `uniform:4`, and the frames seen to reach its model."""
     sampling = FrameSampling.parse("uniform:4")
     added, notes = matched(model, {}, sampling)
-    shown = delivered(model, sampling, "", chat=False) if sees(model) else None
+    shown = delivered(model, sampling, "", chat=False) if of(model).sees else None
     what = "no video" if shown is None else "pictures" if shown.form == "images" else "a clip"
-    facts = {"is shown": what + ("" if model in ADAPTERS else "; nobody has looked at this adapter")}
+    facts = {"is shown": what + ("" if of(model).looked_at else "; nobody has looked at this adapter")}
     facts |= {"arguments added": ",".join(f"{name}={value}" for name, value in added.items())} if added else {}
     facts |= {"note": "; ".join(notes)} if notes else {}
     seen = json.loads(Path(__file__).with_name("adapters_seen.json").read_text(encoding="utf-8"))
@@ -191,12 +131,12 @@ def form_for(model: str, sampling: FrameSampling, row_kind: str) -> tuple[FrameS
     """
     if model == "ask":
         return sampling if sampling.form_given == "clip" else sampling.as_images(), False
-    adapter, known = ADAPTERS.get(model), kinds(model)
-    if adapter is None and not known:
+    adapter, known = of(model), kinds(model)
+    if not adapter.looked_at and not known:
         raise InputError(f"--for {model}: lmms-eval has no such adapter; `ask` stands for reelbench ask")
-    as_it_is = adapter is not None and bool(adapter.video) and sampling.form_given == "clip"
+    as_it_is = adapter.video and sampling.form_given == "clip"
     shown = sampling if as_it_is else delivered(model, sampling, row_kind, chat="chat" in known)
-    return shown.decoded, shown.form == "clip" and pairs(model)
+    return shown.decoded, shown.form == "clip" and adapter.even
 
 
 def kinds(model: str | None) -> dict[str, Path]:
@@ -213,16 +153,9 @@ def check_times(sampling: FrameSampling, known: Collection[str]) -> None:
         raise InputError(f"frames {sampling}: {NO_TIMES}")
 
 
-def pairs(model: str | None) -> bool:
-    """Whether a clip for this adapter needs an even number of frames; an adapter nobody knows gets one, to be safe."""
-    adapter = ADAPTERS.get(model or "")
-    return adapter is None or adapter.even
-
-
 def sends(model: str | None) -> bool:
     """Whether this adapter sends pictures on to a server, whatever was asked for; not where it sends videos on."""
-    adapter = ADAPTERS.get(model or "")
-    return adapter is not None and adapter.server and not passes_video
+    return of(model).server and not passes_video
 
 
 def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
@@ -235,30 +168,20 @@ def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat
             those of a sampling whose times no clip can tell (frames that aren't even, or don't begin with the video).
         chat: Whether it takes messages, in which times can stand; by default as the one that runs.
     """
-    if not sampling.decodes or not sees(model):
+    adapter = of(model)
+    if not sampling.decodes or not adapter.sees:
         return sampling
     chat = task_type == "chat" if chat is None else chat
-    adapter = ADAPTERS.get(model or "")
     if sends(model):
         timed = sampling.with_times(row_kind) if chat else sampling
         return timed if timed.form == "images" else replace(timed, form="images")
     if sampling.form_given is not None or sampling.times_given is not None or sampling.keeps_sound or passes_video:
         return sampling
-    by_default = adapter is None and model is not None and model not in SINGLE
-    if adapter is not None:
-        varies = adapter.spreads and sampling.kind in {"fps", "all"}
-        by_default = adapter.images or varies or not _has_reader(adapter.needs)
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
-    if by_default:
+    if adapter.images or adapter.varies(sampling) or not _has_reader(adapter.needs):
         return timed
     return timed if timed.times == "text" and sampling.kind in {"window", "keyframe"} else sampling
-
-
-def sees(model: str | None) -> bool:
-    """Whether this adapter looks at videos."""
-    adapter = ADAPTERS.get(model or "")
-    return adapter is None or adapter.sees
 
 
 def _has_reader(module: str) -> bool:
@@ -276,32 +199,28 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
 
     `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
     """
-    adapter = ADAPTERS.get(model or "")
+    adapter = of(model)
     costs = [f"frames {sampling}: {model} encodes each picture anew: some 0.3 s of the processor for one of 720p"]
-    costs = costs if model in ENCODES_AGAIN and sampling.decodes else []
+    costs = costs if adapter.encodes_anew and sampling.decodes else []
     if not sampling.decodes or sampling.form == "images":
-        needs = adapter.needs if adapter is not None and sampling.kind == "native" else ""
-        return {}, costs if _has_reader(needs) else [
-            f"{model} reads no video without {needs}: --frames shows it pictures"
-        ]
+        if sampling.kind == "native" and not _has_reader(adapter.needs):
+            return {}, [f"{model} reads no video without {adapter.needs}: --frames shows it pictures"]
+        return {}, costs
     heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
-    heard = heard if model in LISTENERS and not sampling.keeps_sound else []
+    heard = heard if adapter.listens and not sampling.keeps_sound else []
     if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
-        why = "how it samples a clip is not known here" if adapter is None else "it doesn't take each frame of a clip"
-        if adapter is not None and not adapter.images and not _has_reader(adapter.needs):
+        why = "it doesn't take each frame of a clip" if adapter.looked_at else "how it samples a clip is not known here"
+        if not adapter.images and not _has_reader(adapter.needs):
             why = f"it reads no clip without {adapter.needs}"
         size = "" if sampling.size else f", size={PICTURE_SIZE}"
-        return {}, [
-            f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip",
-            *costs,
-            *heard,
-        ]
-    if adapter is None:
+        shown = f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip"
+        return {}, [shown, *costs, *heard]
+    if not adapter.looked_at:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
     if not _has_reader(adapter.needs):
         raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
-    if adapter.spreads and sampling.kind in {"fps", "all"}:
+    if adapter.varies(sampling):
         why = "takes one number of frames of every clip"
         raise InputError(f"frames {sampling.in_full}: {model} {why}; give uniform:N, or leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
@@ -314,13 +233,12 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
     notes += heard
     own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}
-    if not own:
-        return {name: value for name, value in wanted.items() if not (name == PASS_VIDEO and as_it_is)}, notes
     if any(wanted.get(name) != value for name, value in own.items()):
-        shown = ",".join(f"{name}={value}" for name, value in own.items())
-        would = ",".join(f"{name}={value}" for name, value in wanted.items())
-        notes.append(
-            f"frames {sampling}: {model} keeps your {shown} and may sample the clips again; without it: {would}"
-        )
-    passed = {name: value for name, value in wanted.items() if name == PASS_VIDEO and not as_it_is}
-    return passed, notes
+        keeps, would = (",".join(f"{name}={value}" for name, value in some.items()) for some in (own, wanted))
+        keeps = f"{model} keeps your {keeps} and may sample the clips again; without it: {would}"
+        notes.append(f"frames {sampling}: {keeps}")
+    if own:
+        wanted = {name: value for name, value in wanted.items() if name == PASS_VIDEO}
+    if as_it_is:
+        wanted.pop(PASS_VIDEO, None)
+    return wanted, notes

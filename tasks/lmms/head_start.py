@@ -50,7 +50,7 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
     lmms-eval. Where it leaves questions out (no translation, no cue, answered before), some may not be needed.
     """
     asked, model = visuals.sampling(), option_value(arguments, "--model")
-    if not (asked.decodes and adapters.sees(model)):
+    if not (asked.decodes and adapters.of(model).sees):
         return {}
     adapters.passes_video = f"{adapters.PASS_VIDEO}=true" in (option_value(arguments, "--model_args") or "").lower()
     chat = "chat" in adapters.kinds(model) and "--force_simple" not in arguments
@@ -66,7 +66,7 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
     work: dict[tuple[str, str], Callable[[], object]] = {}
     for task, library, row in (chosen[place] for place in by_video([row for *_, row in chosen])):
         shown = adapters.delivered(model, asked, library.spec.row_kind, chat=chat)
-        even = shown.form == "clip" and adapters.pairs(model)
+        even = shown.form == "clip" and adapters.of(model).even
         work.setdefault((task, row["video"]), partial(show, library, row, shown, even=even))
     return dict(islice(work.items(), WINDOW * allotted()))
 

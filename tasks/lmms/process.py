@@ -238,7 +238,7 @@ def with_output_limit(
     """
     tokens = max_tokens or (THINKING_TOKENS if thinking else None)
     model, model_args = option_value(arguments, "--model"), option_value(arguments, "--model_args") or ""
-    if tokens is None and model in adapters.THINKERS and "enable_thinking=" not in model_args:
+    if tokens is None and adapters.of(model).thinks and "enable_thinking=" not in model_args:
         note(
             f"{model} thinks before it answers, and an answer has 512 tokens or less: --thinking gives it more, "
             "--model_args enable_thinking=False has it answer at once"

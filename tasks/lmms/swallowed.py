@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import first_line
-from reelbench.tasks.lmms import arrivals
+from reelbench.tasks.lmms import adapters, arrivals
 from reelbench.tasks.lmms.candidates import FAILED, Ask, row_of, text_of
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ ERRORS = re.compile(
     re.DOTALL,
 )
 """What adapters write in an answer's place, beside the marks that scoring knows."""
-
-COUNT_WRONGLY = frozenset({"claude", "qwen_vl_api"})
-"""Adapters that give one answer too many where a question fails: each is asked by itself, and paid for once."""
 
 HARMLESS = frozenset(
     {
@@ -173,7 +170,7 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
     """
     if not requests:
         return []
-    if type(adapter).__module__.rpartition(".")[2] in COUNT_WRONGLY:
+    if adapters.of(type(adapter).__module__.rpartition(".")[2]).miscounts:  # each is asked by itself, and paid for once
         return [_alone(adapter, request, ask) for request in requests]
     watch = _Watch(adapter)
     with watch.watching():

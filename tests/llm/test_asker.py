@@ -149,25 +149,29 @@ def test_askers_that_share_a_budget_stop_together():
 def test_an_error_that_nobody_waits_for_any_more_is_not_printed(caplog):
     gone = threading.Event()
 
-    def refuse(_):
-        gone.wait()
-        return Answer(status=503)
-
     async def leave(asker):
+        asked, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def refuse(_):
+            loop.call_soon_threadsafe(asked.set)
+            gone.wait()
+            return Answer(status=503)
+
+        server.script(refuse)
+
         def full(*_):
             raise ReelbenchError("the disk is full")
 
         asker.cache.store.release = full
         asking = asyncio.ensure_future(asker.ask(said("Which?"), colour))
-        while not asker.cache.in_flight:
-            await asyncio.sleep(0.005)
+        await asked.wait()
         fetching = next(iter(asker.cache.in_flight.values()))
         asking.cancel()
         gone.set()
         await asyncio.wait([asking, fetching])
         return [asking.cancelled(), fetching.done()]
 
-    with JudgeServer(refuse) as server:
+    with JudgeServer() as server:
         assert run(server, leave, tries=1)[0] == [True, True]
     gc.collect()
     assert [line for line in caplog.messages if "never retrieved" in line] == []

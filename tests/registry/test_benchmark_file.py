@@ -369,23 +369,24 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("changes", HOSTILE.values(), ids=HOSTILE)
-def test_a_strangers_declaration_is_refused_in_a_line(shapes, changes):
+def test_a_strangers_declaration_is_refused_in_a_line(shapes, changes, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", Registry({}))
     with pytest.raises(InputError) as refused:
-        Registry({}).spec_of(record(shapes, **changes))
+        discovery.spec_of(record(shapes, **changes))
     assert len(str(refused.value)) < 500
 
 
-def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(shapes):
-    here = Registry({"shapes": shapes})
-    assert here.spec_of(record(shapes, title="Shapes, again", license="mit")) is shapes
+def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(shapes, monkeypatch):
+    monkeypatch.setattr(discovery, "_registry", Registry({"shapes": shapes}))
+    assert discovery.spec_of(record(shapes, title="Shapes, again", license="mit")) is shapes
     declared = json.loads(json.dumps(declaration(shapes)))
     metric, *others = declared["metrics"]
-    assert here.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
-    otherwise = here.spec_of(record(shapes, metrics=[metric | {"name": "share_right"}, *others]))
+    assert discovery.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
+    otherwise = discovery.spec_of(record(shapes, metrics=[metric | {"name": "share_right"}, *others]))
     assert (otherwise.primary.name, otherwise.file) == ("share_right", "")
-    fewer = here.spec_of(record(shapes, facets=[]))
+    fewer = discovery.spec_of(record(shapes, facets=[]))
     assert (fewer.facets, fewer.file) == ((), "")
-    assert here.get("shapes") is shapes
+    assert discovery.get("shapes") is shapes
 
 
 def test_a_name_is_never_suggested_for_itself():

@@ -235,7 +235,7 @@ class TestVideosInPictures:
 
     def test_each_picture_is_opened_once_however_often_lmms_eval_asks(self, task, row, shown_to):
         shown_to("openai", "uniform:4,as=images")
-        pictures = task._library("mini").pictures(row).paths
+        pictures = task._frames_of(row).library.pictures(row).paths
         for prompts in (1, 2):
             with opened_files(pictures[0].parents[2]) as opened:
                 for _ in range(prompts):
@@ -425,7 +425,7 @@ class TestTheAdaptersOwnArguments:
         registered = ast.walk(ast.parse((models / "__init__.py").read_text()))
         names = {node.value for node in registered if isinstance(node, ast.Constant)}
         for name, adapter in adapters.ADAPTERS.items():
-            if name == "reelbench_baseline":
+            if name == "reelbench_baseline" or not adapter.looked_at:
                 continue
             assert name in names
             files = [path for kind in ("chat", "simple") if (path := models / kind / f"{name}.py").is_file()]
