@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from reelbench.cli.option_groups import option
+from reelbench.cli.option_groups import Group, option
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +68,9 @@ def about_options(
     return stated.merged(in_file) if stated else in_file
 
 
+AboutModel = Annotated["About | None", Group(about_options)]
+
+
 def metadata_options(
     *,
     model: Annotated[str | None, _answers("--model")] = None,
@@ -79,3 +82,6 @@ def metadata_options(
     from reelbench.tasks.score import RunMetadata
 
     return RunMetadata(model=model, frames=frames, label=label, url=url)
+
+
+AboutAnswers = Annotated["RunMetadata", Group(metadata_options)]

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import about_options
+from reelbench.cli.about import AboutModel
 from reelbench.cli.asking import (
+    ChosenQuestions,
+    Kept,
+    Llm,
+    OutputLimit,
+    Repeats,
     check_apart,
-    keeping_options,
-    limit_options,
-    llm_options,
     only_model,
-    question_choice,
-    runs_options,
     shared_budget,
 )
-from reelbench.cli.judging import judge_options
+from reelbench.cli.judging import Judge
 from reelbench.cli.option_groups import (
     Data,
     Json,
@@ -37,24 +37,18 @@ from reelbench.cli.option_groups import (
     option,
     reports_status,
     strata,
-    takes,
 )
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reelbench.cli.asking import OutputLimit, QuestionChoice
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.methods.kept import Keeping
     from reelbench.methods.questions import QuestionSet
-    from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
-    from reelbench.registry.records import About
     from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import Outcome
 
@@ -62,13 +56,6 @@ _FRAMES = "uniform:32"
 _option = partial(option, "ask")
 
 
-@takes("judge", judge_options)
-@takes("keeping", keeping_options)
-@takes("repeats", runs_options)
-@takes("llm", llm_options)
-@takes("output_limit", limit_options)
-@takes("chosen_questions", question_choice)
-@takes("about", about_options)
 @reports_status
 def ask(
     context: typer.Context,
@@ -86,13 +73,13 @@ def ask(
     as_json: Json = False,
     quiet: Quiet = False,
     no_overlap: NoOverlap = False,
-    llm: "dict[str, AskOptions]",
-    output_limit: "OutputLimit",
-    chosen_questions: "QuestionChoice",
-    about: "About | None",
-    keeping: "Keeping",
-    repeats: "Runs",
-    judge: "JudgeOptions | None",
+    llm: Llm,
+    output_limit: OutputLimit,
+    chosen_questions: ChosenQuestions,
+    about: AboutModel,
+    keeping: Kept,
+    repeats: Repeats,
+    judge: Judge,
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from reelbench.cli import console
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import CachePatience, option
+from reelbench.cli.option_groups import CachePatience, Group, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -70,13 +70,23 @@ def llm_options(
     return named
 
 
-@dataclass(frozen=True, slots=True)
+Llm = Annotated["dict[str, AskOptions]", Group(llm_options)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class OutputLimit:
     """How long an answer may be, as it was typed (see `AskOptions`), and the preset that says so and more."""
 
-    max_tokens: int | None = None
-    thinking: bool = False
-    preset: "PresetRecord | None" = None
+    max_tokens: Annotated[int | None, _asking("--max-tokens")] = None
+    thinking: Annotated[bool, _asking("--thinking")] = False
+    preset_named: Annotated[str | None, _asking("--preset")] = None
+
+    @cached_property
+    def preset(self) -> "PresetRecord | None":
+        """The preset; InputError where there is none of that name."""
+        from reelbench.registry.presets import preset
+
+        return None if self.preset_named is None else preset(self.preset_named)
 
     def of_model(
         self, llm: "Mapping[str, AskOptions]", frames: str | None, candidates: "Candidates | None"
@@ -103,20 +113,6 @@ class OutputLimit:
             extra["chat_template_kwargs"] = {"enable_thinking": thinks}
         limit = model.max_tokens if self.thinking else model.max_tokens or preset.get("max_tokens")
         return replace(model, extra=extra | dict(model.extra), max_tokens=limit), preset
-
-
-def limit_options(
-    *,
-    max_tokens: Annotated[int | None, _asking("--max-tokens")] = None,
-    thinking: Annotated[bool, _asking("--thinking")] = False,
-    preset: Annotated[str | None, _asking("--preset")] = None,
-) -> OutputLimit:
-    """Return the options given."""
-    if preset is None:
-        return OutputLimit(max_tokens, thinking)
-    from reelbench.registry import presets
-
-    return OutputLimit(max_tokens, thinking, presets.preset(preset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +151,9 @@ def question_choice(
     return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
 
 
+ChosenQuestions = Annotated[QuestionChoice, Group(question_choice)]
+
+
 def keeping_options(
     *,
     kept: Annotated[bool, _questions("--kept")] = False,
@@ -169,6 +168,9 @@ def keeping_options(
     return Keeping(kept, fresh, not no_recheck)
 
 
+Kept = Annotated["Keeping", Group(keeping_options)]
+
+
 def runs_options(
     *,
     runs: Annotated[int, option("sweeps", "--runs")] = 1,
@@ -178,6 +180,9 @@ def runs_options(
     from reelbench.methods.runs import Runs
 
     return Runs(runs, seed)
+
+
+Repeats = Annotated["Runs", Group(runs_options)]
 
 
 def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:

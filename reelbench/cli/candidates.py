@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import metadata_options
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Data, Json, Split, option, reports_status, takes
+from reelbench.cli.about import AboutAnswers
+from reelbench.cli.judging import Judge
+from reelbench.cli.option_groups import Data, Json, Split, option, reports_status
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.methods.candidates import CandidateSet
     from reelbench.registry.metrics import Metric
     from reelbench.registry.records import MetricValue
-    from reelbench.tasks.score import Answers, RunMetadata
+    from reelbench.tasks.score import Answers
 
 ACE_FILE = "ace.json"
 _option = partial(option, "candidates")
@@ -39,7 +38,7 @@ class CandidateSource:
     data: Data = None
 
     def read(
-        self, metadata: "RunMetadata", *, judged: bool, several: bool = False
+        self, metadata: AboutAnswers, *, judged: bool, several: bool = False
     ) -> "tuple[Path | None, list[CandidateSet], Answers | None]":
         """Return the folder of the run's result, if it is one, the candidates, and what they answer, where known.
 
@@ -91,17 +90,14 @@ def _results(run: Path, *, several: bool) -> list[Path]:
     raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 
-@takes("judge", judge_options)
-@takes("metadata", metadata_options)
-@takes("source", CandidateSource)
 @reports_status
 def show_candidates(
     *,
     source: CandidateSource,
     k: Annotated[str | None, typer.Option("--k", metavar="N,N,…", help="Values of k; default: 1 up to all.")] = None,
     as_json: Json = False,
-    metadata: "RunMetadata",
-    judge: "JudgeOptions | None",
+    metadata: AboutAnswers,
+    judge: Judge,
 ) -> None:
     """Score several answers to a question: pass@k, mean@k, majority.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import CachePatience, Json, option
+from reelbench.cli.option_groups import CachePatience, Group, Json, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -79,6 +79,9 @@ def judge_options(
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )
+
+
+Judge = Annotated["JudgeOptions | None", Group(judge_options)]
 
 
 def _temperature(text: str) -> float | Literal["auto", "none"]:

@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console, loggers
-from reelbench.cli.about import about_options
-from reelbench.cli.asking import check_apart, limit_options, llm_options, question_choice, runs_options
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status, takes
+from reelbench.cli.about import AboutModel
+from reelbench.cli.asking import ChosenQuestions, Llm, OutputLimit, Repeats, check_apart
+from reelbench.cli.judging import Judge
+from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.cli.sweep import Step
-    from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.llm.ask_options import AskOptions
-    from reelbench.methods.runs import Runs
     from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.records import About
 
 
 _sweeps = partial(option, "sweeps")
@@ -57,13 +52,6 @@ class SweepChoice:
             raise InputError("--sweep-by is for --frames-sweep or --sweep")
 
 
-@takes("output_limit", limit_options)
-@takes("judge", judge_options)
-@takes("about", about_options)
-@takes("llm", llm_options)
-@takes("several", SweepChoice)
-@takes("repeats", runs_options)
-@takes("chosen_questions", question_choice)
 @reports_status
 def run(
     context: typer.Context,
@@ -77,12 +65,12 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
     several: SweepChoice,
-    llm: "dict[str, AskOptions]",
-    about: "About | None",
-    judge: "JudgeOptions | None",
-    output_limit: "OutputLimit",
-    chosen_questions: "QuestionChoice",
-    repeats: "Runs",
+    llm: Llm,
+    about: AboutModel,
+    judge: Judge,
+    output_limit: OutputLimit,
+    chosen_questions: ChosenQuestions,
+    repeats: Repeats,
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
@@ -148,8 +136,8 @@ def run(
 
 def _seeded(
     arguments: list[str],
-    repeats: "Runs",
-    questions: "QuestionChoice",
+    repeats: Repeats,
+    questions: ChosenQuestions,
     several: SweepChoice,
     processes: int,
 ) -> list[str]:
@@ -165,7 +153,7 @@ def _seeded(
     return process.replaced(arguments, "--seed", str(repeats.seed))
 
 
-def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], output: Path) -> dict[str, str]:
+def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], output: Path) -> dict[str, str]:
     """Return the variable by which lmms-eval asks some questions only, and write the file that it names."""
     from reelbench.registry.question_ids import QuestionIds
     from reelbench.tasks.lmms import process
@@ -187,7 +175,7 @@ def _languages(
     output: Path,
     *,
     sampling: "FrameSampling | None",
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> "list[Step]":
     """Return a run for each language, for which the questions are translated first."""
     from reelbench.cli import languages

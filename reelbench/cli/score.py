@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import about_options, metadata_options
-from reelbench.cli.asking import question_choice
+from reelbench.cli.about import AboutAnswers, AboutModel
+from reelbench.cli.asking import ChosenQuestions
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import JudgeEstimate, judge_options
-from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status, takes
+from reelbench.cli.judging import Judge, JudgeEstimate
+from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reelbench.cli.asking import QuestionChoice
     from reelbench.judges.cost_estimate import CostEstimate
-    from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.registry.records import About
-    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, RunMetadata
+    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
@@ -65,13 +62,6 @@ class ShowOptions:
     strict: Annotated[bool, _score("--strict/--no-strict"), Kind.FORMAT] = False
 
 
-@takes("about", about_options)
-@takes("metadata", metadata_options)
-@takes("judge", judge_options)
-@takes("shown", ShowOptions)
-@takes("of_run", RunOptions)
-@takes("files", FileOptions)
-@takes("chosen_questions", question_choice)
 @reports_status
 def score(
     context: typer.Context,
@@ -89,10 +79,10 @@ def score(
     log: Annotated[str | None, _score("--log")] = None,
     template: Annotated[bool, option("table", "--template")] = False,
     judge_estimate: JudgeEstimate = False,
-    metadata: "RunMetadata",
-    about: "About | None",
-    judge: "JudgeOptions | None",
-    chosen_questions: "QuestionChoice",
+    metadata: AboutAnswers,
+    about: AboutModel,
+    judge: Judge,
+    chosen_questions: ChosenQuestions,
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
 
@@ -180,7 +170,7 @@ def _answers(
     of_run: RunOptions,
     *,
     tags: Path | None,
-    metadata: "RunMetadata",
+    metadata: AboutAnswers,
     options: "Options",
     output: Path | None,
 ) -> "Answers":
@@ -212,7 +202,7 @@ def _answers(
     return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
 
 
-def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_json: bool) -> None:
+def estimate(evaluations: "Evaluations", judge: Judge, *, as_json: bool) -> None:
     """Print what judging would take; InputError where no judge was named."""
     from reelbench.judges.cost_estimate import estimate_cost
 
