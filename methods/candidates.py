@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.reasons import Reason
@@ -73,7 +72,7 @@ def candidates_of_file(
     name: str, cases: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
 ) -> tuple[list[CandidateSet], Answers]:
     """Hold a file's candidates against the references of a benchmark or a task -> the cases, with their questions."""
-    questions, path = Questions(*named(name, inputs.split), inputs.data, inputs.references), inputs.predictions
+    questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
     rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
     submission = predictions.of_table(questions, path, rows)
     asked = {item.id: item.question for item in submission.items}
