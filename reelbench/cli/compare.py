@@ -102,7 +102,7 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
         raise InputError("--picture: draws labels; give --labels too")
     results, samples = (first.result, second.result), (first.samples, second.samples)
     in_store = {"among": of_house("compare --store")(how.store, *results)} if how.store is not None else {}
-    of_labels = {"labels": [asdict(d) for d in compare_labels(*samples, spec)]} if how.labels else {}
+    of_labels = {"labels": compare_labels(*samples, spec)} if how.labels else {}
     beside = {"settings": apart, "videos": videos, **in_store, **of_labels}
     if how.picture is not None:
         write_text(how.picture, _radars(spec, [result.model.id for result in results], beside["labels"]))
@@ -202,18 +202,18 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
     paired = compare_by_video(a.samples, b.samples, metric)
     names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
     if as_json:
-        console.write_json({"a": names[0], "b": names[1], **asdict(paired), **beside})
+        console.write_json({"a": names[0], "b": names[1], **paired, **beside})
         return
-    title = f"{metric.name} ({metric.in_unit.range}) on {paired.videos} videos that both have, one mean a video"
+    title = f"{metric.name} ({metric.in_unit.range}) on {paired['videos']} videos that both have, one mean a video"
     table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
-    for name, mean, (percent, converted) in zip(names, (paired.a, paired.b), paired.right, strict=True):
+    for name, mean, (percent, converted) in zip(names, (paired["a"], paired["b"]), paired["right"], strict=True):
         table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
     console.show(table)
-    between = interval(paired.ci95)
+    between = interval(paired["ci95"])
     console.write(
-        f"a - b: {paired.difference:+.2f}"
+        f"a - b: {paired['difference']:+.2f}"
         + (f" ({between})" if between else "")
-        + f"; a is higher on {100 * paired.a_higher:.0f} % of the videos"
+        + f"; a is higher on {100 * paired['a_higher']:.0f} % of the videos"
     )
     if a.result.model.id != b.result.model.id:
         console.note("the two results are of different models: the difference is theirs as much as the questions'")
@@ -245,45 +245,45 @@ def agree(
         ratings, other = _of_the_same_answers(first, second, ratings_of(second.samples, spec), b), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
-        console.write_json({"a": _judge(first.result), "b": other, **asdict(report)})
+        console.write_json({"a": _judge(first.result), "b": other, **report})
         return
-    weighted = ", kappa by quadratic weights" if report.weights == "quadratic" else ""
-    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; means of {report.both} ratings by both{weighted}"
+    weighted = ", kappa by quadratic weights" if report["weights"] == "quadratic" else ""
+    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; means of {report['both']} ratings by both{weighted}"
     table = console.table(title, "", "#a", "#b", "#exact %", "#95 %", "#kappa", "#95 %", "#n")
     by_label = [
         (facet, label, criterion, found)
-        for facet, labels in report.labels.items()
+        for facet, labels in report["labels"].items()
         for label, criteria in labels.items()
         for criterion, found in criteria.items()
     ]
-    shown = {(facet, label) for facet, label, _, found in by_label if found.n >= _RATINGS}
-    rows: list[tuple[str, Any]] = list(report.criteria.items())
+    shown = {(facet, label) for facet, label, _, found in by_label if found["n"] >= _RATINGS}
+    rows: list[tuple[str, Any]] = list(report["criteria"].items())
     rows += [
         (f"{label.replace('_', ' ')} · {name}", found)
         for facet, label, name, found in by_label
         if (facet, label) in shown
     ]
     for name, found in rows:
-        kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
-        means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
-        exact = (f"{found.exact:.1f}", interval(found.exact_ci95))
-        table.add_row(name, *means, *exact, kappa, interval(found.kappa_ci95), str(found.n))
+        kappa = "–" if found["kappa"] is None else f"{found['kappa']:.2f}"
+        means = (f"{found['mean_a']:.2f}", f"{found['mean_b']:.2f}")
+        exact = (f"{found['exact']:.1f}", interval(found["exact_ci95"]))
+        table.add_row(name, *means, *exact, kappa, interval(found["kappa_ci95"]), str(found["n"]))
     console.show(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
-    for name, (by_a, by_b) in report.metrics.items():
+    for name, (by_a, by_b) in report["metrics"].items():
         scores.add_row(name, f"{by_a:.2f}", f"{by_b:.2f}")
-    for facet, labels in report.label_metrics.items():
+    for facet, labels in report["label_metrics"].items():
         for label, metrics in labels.items():
             for name, (by_a, by_b) in metrics.items() if (facet, label) in shown else ():
                 scores.add_row(f"{label.replace('_', ' ')} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
     console.show(scores)
-    if any(found.kappa is None for found in report.criteria.values()):
+    if any(found["kappa"] is None for found in report["criteria"].values()):
         console.note("no kappa where both gave every answer the same score: it is undefined")
     if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
         labels = number_of(few, "label")
         console.note(f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them")
-    if report.only_a or report.only_b:
-        console.note(f"left out: {number_of(report.only_a, 'rating')} by a alone, {report.only_b} by b alone")
+    if report["only_a"] or report["only_b"]:
+        console.note(f"left out: {number_of(report['only_a'], 'rating')} by a alone, {report['only_b']} by b alone")
 
 
 @dataclass(slots=True)
