@@ -84,7 +84,7 @@ def _entries(document: Any) -> tuple[bool, list[tuple[str, dict[str, Any]]]]:  #
     """Return whether the questions are an object's, by their ids, or a list; and (id, entry) of each."""
     keyed = is_object(document) and "qid" not in document
     listed = document if isinstance(document, list) else [document]
-    pairs = list(document.items()) if keyed else [("", entry) for entry in listed]
+    pairs = list(document.items()) if is_object(document) and keyed else [("", entry) for entry in listed]
     if not all(is_object(entry) for _, entry in pairs):
         raise InputError(
             "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
