@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,11 +15,6 @@ from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
-
-if TYPE_CHECKING:
-    from reelbench.cli.sweep import Step
-    from reelbench.registry.frames.sampling import FrameSampling
-
 
 _sweeps = partial(option, "sweeps")
 
@@ -78,7 +73,6 @@ def run(
     each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
-    from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Answering, Candidates
@@ -118,8 +112,8 @@ def run(
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        steps = _languages(several, arguments, output, sampling=sampling, llm=llm)
-        over("language", steps, finish=languages.report_matrix).run(arguments, output)
+        steps = sweeps.of_languages(several.languages, several.translations, llm, arguments, output, sampling=sampling)
+        over("language", steps, finish=sweeps.report_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
@@ -167,21 +161,3 @@ def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], ou
     path = output / "ids.txt"
     named.write(path)
     return {settings.IDS.name: str(path.resolve())}
-
-
-def _languages(
-    several: SweepChoice,
-    arguments: list[str],
-    output: Path,
-    *,
-    sampling: "FrameSampling | None",
-    llm: Llm,
-) -> "list[Step]":
-    """Return a run for each language, for which the questions are translated first."""
-    from reelbench.cli import languages
-    from reelbench.cli import sweep as sweeps
-
-    tags = languages.tags(several.languages or "")
-    shown = sampling is None or sampling.kind != "none"
-    path = languages.translated(arguments, tags, several.translations, llm, output, shown=shown)
-    return sweeps.of_languages(tags, path, sampling)
