@@ -67,9 +67,8 @@ class NewBenchmark:
 def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     """Write a benchmark's folder from a file of rows; return what it declares, and what was guessed.
 
-    Raises:
-        InputError: The id can't be one, the folder is there already, the rows can't be read, or something about them
-            can't be guessed: nothing is written then.
+    InputError where the id can't be one, the folder is there already, the rows can't be read, or something about them
+    can't be guessed: nothing is written then.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
         raise InputError(f"{wanted.name}: an id is lower-case letters, digits and _, a letter first")

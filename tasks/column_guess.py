@@ -85,13 +85,9 @@ def guess(
     given: Mapping[str, Column] | None = None,
     media: Path | None = None,
 ) -> Guess:
-    """Guess how a table's columns are to be read.
+    """Guess how a table's columns are to be read, for a kind of benchmark where it is known.
 
-    Args:
-        rows: The rows.
-        kind: The kind of benchmark, where it is known.
-        given: What the user says, ours -> theirs, which is taken as it is.
-        media: Folder with the videos: a column that names files in it is the video.
+    What is `given`, ours -> theirs, is taken as it is. A column that names files in the folder `media` is the video.
     """
     return _Table(rows, dict(given or {}), media).guess(kind)
 

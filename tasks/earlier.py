@@ -42,11 +42,7 @@ class EarlierResult:
 
     @classmethod
     def read(cls, folder: Path, only: str | QuestionIds, other: Path | None = None) -> "EarlierResult":
-        """Read a result, and for `disagree` another one of the same questions.
-
-        Raises:
-            InputError: One is no result, or no question is meant.
-        """
+        """Read a result, and for `disagree` another one of the same; InputError where one is none, or nothing meant."""
         if not isinstance(only, QuestionIds) and only not in get_args(Only):
             raise InputError(f"--only {only!r}: give {', '.join(get_args(Only))}")
         if (only == DISAGREE) != (other is not None):

@@ -53,10 +53,8 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
     On a split whose answers are hidden a table is read all the same, for the file that the owners' server takes.
 
-    Raises:
-        InputError: The file can't be read, lacks a column or has an id twice, or none of its ids is among the
-            references.
-        DataUnavailableError: The references are not here.
+    InputError where the file can't be read, lacks a column or has an id twice, or none of its ids is among the
+    references; DataUnavailableError where these are not here.
     """
     spec = questions.spec
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
@@ -185,13 +183,8 @@ def fetch(address: str) -> tuple[Path, str, str]:
     """Fetch the file of predictions that `hf://datasets/ORG/NAME[@REVISION][/FILE]` names, or find it in the cache.
 
     Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
-
-    Returns:
-        The file on this machine, the data set's id, and the address with its commit.
-
-    Raises:
-        InputError: That is not such an address, or several files could be meant.
-        DataUnavailableError: The data set can't be had.
+    Return its path, the data set's id, and the address with its commit. InputError where that is no such address, or
+    several files could be meant; DataUnavailableError where the data set can't be had.
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:

@@ -159,9 +159,8 @@ class Questions:
     def references(self) -> list[Reference]:
         """Return what answers are compared with, in the order of the file or the rows.
 
-        Raises:
-            InputError: The file lacks what it needs, or a question isn't as it must be.
-            DataUnavailableError: The split is not here.
+        InputError where the file lacks what it needs, or a question isn't as it must be; DataUnavailableError where the
+        split is not here.
         """
         spec, file = self.spec, self.file
         if file is None:
@@ -254,15 +253,9 @@ class Formats(Protocol):
     """
 
     def read(self, questions: Questions, path: Path, document: Any) -> dict[str, Prediction]:  # noqa: ANN401
-        """Read predictions in the owners' formats, by id.
+        """Read predictions by id; InputError, with file, place and field, where they are wrong.
 
-        Args:
-            questions: The questions that they answer.
-            path: The file.
-            document: The JSON value in it, or the list of its lines' values.
-
-        Raises:
-            InputError: The file is wrong; with its name, the place and the field.
+        `document` is the JSON value in the file, or the list of its lines' values.
         """
         ...
 
@@ -274,9 +267,8 @@ class Formats(Protocol):
 def tagged(submission: PredictionSet, path: Path) -> PredictionSet:
     """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
-    Raises:
-        InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
-            that the tags would hide.
+    InputError with file, line and field; or where no tagged id is among the items, or the benchmark's rows have a facet
+    that the tags would hide.
     """
     spec, items, tags = submission.questions.spec, submission.items, cognitive_profile.read_tags(path)
     hidden = {facet.name for facet in cognitive_profile.FACETS}
@@ -313,13 +305,9 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 
 def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, SettingsRecord]:
-    """Join the answers of an agent that chose what it looked at with its log of looks.
+    """Return the answers of an agent with the distinct times that it looked at, by its log, and their settings.
 
-    Returns:
-        The submission with the distinct times looked at for each question, and the settings of such answers.
-
-    Raises:
-        InputError: A line is not a look, or not at the video of a question that is here.
+    InputError where a line is not a look, or not at the video of a question that is here.
     """
     videos = {item.id: item.video for item in submission.items}
     times: dict[str, set[float]] = defaultdict(set)

@@ -43,9 +43,7 @@ class CandidateSource:
         """Return the folder of the run's result, if it is one, the candidates, and what they answer, where known.
 
         With `several`, the answers of several runs of one model (`--runs`) are candidates, too.
-
-        Raises:
-            InputError: The options don't go together, or there are no candidates.
+        InputError where the options don't go together, or there are no candidates.
         """
         from reelbench.methods.candidates import candidates_of_file, candidates_of_run, read_candidates
         from reelbench.tasks.submissions import Inputs

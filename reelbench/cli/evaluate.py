@@ -95,11 +95,7 @@ def _plain(model: str) -> str:
 
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
-    """Return lmms-eval's adapter of a checkpoint; None of a model that a server has.
-
-    Raises:
-        InputError: The model is a checkpoint, and nothing tells its adapter.
-    """
+    """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
     from reelbench.llm.served import PROVIDERS
 
     prefix, slash, _ = model.partition("/")

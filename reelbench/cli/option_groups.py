@@ -184,11 +184,8 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Group
 def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
-    Args:
-        context: The command's.
-        only: Keep the parameters whose names have this in them.
-        leave_out: Names of parameters that are not kept.
-        shown: Whether the words are for people to read: then addresses lose what is nobody's business.
+    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
+    words, addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in context.command.params:

@@ -62,11 +62,7 @@ def show_shortcuts(
 
 
 def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
-    """Return the tallies of the results in `paths`, by benchmark.
-
-    Raises:
-        InputError: None of them showed no frame or one, or two are of one benchmark in two versions or splits.
-    """
+    """Return the tallies of results, by benchmark; InputError where none showed 0 or 1 frames, or versions differ."""
     from reelbench.scoring import result_files
     from reelbench.scoring.shortcuts import column_of, shortcuts, watched
 

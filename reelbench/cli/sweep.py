@@ -144,9 +144,7 @@ def of_languages(
     """Return a plain run, then one for each language of `text`.
 
     Their questions are written to a file in the run's folder first: the user's translations, or made by a model.
-
-    Raises:
-        InputError: A language is no tag, or there twice; or neither is given, or the file lacks a question.
+    InputError where a language is no tag, or there twice; where neither is given; where the file lacks a question.
     """
     from reelbench.methods import translating
     from reelbench.registry import translations as files
@@ -180,8 +178,7 @@ def of_languages(
 def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
     """Return as many runs, each with a seed of its own: `seed`, lmms-eval's own `--seed` or 0 is the first one's.
 
-    Raises:
-        InputError: `--seed` behind `--` is not one number, or there are two.
+    InputError where `--seed` behind `--` is not one number, or there are two.
     """
     given = process.option_value(arguments, "--seed")
     if given is not None and (seed is not None or not given.isdecimal()):
@@ -206,13 +203,7 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a run prints, and what its hints repeat.
-
-    Attributes:
-        judging: The judge's options as words, for the hint that says how to finish.
-        as_json: Whether stdout has JSON alone.
-        quiet: Whether nothing else is said.
-    """
+    """What a run prints: nothing but JSON, or nothing; `judging` are the judge's options, for the hint at the end."""
 
     judging: Sequence[str]
     as_json: bool = False
