@@ -2,7 +2,8 @@
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
+_BENCHMARK = attrgetter("benchmark.id", "benchmark.version", "benchmark.split")
+"""What two results must share to be compared."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
 _compare = partial(option, "compare")
@@ -113,12 +116,11 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
     """Take the questions that `runs` show to be shortcuts out of both results."""
     from reelbench.cli.shortcuts import read_shortcuts
 
-    of_benchmark = {spec.id: found for spec, found in read_shortcuts(runs)}
+    shortcuts = {spec.id: found.questions() for spec, found in read_shortcuts(runs)}
     for read in (a, b):
-        found = of_benchmark.get(read.result.benchmark.id)
-        if found is None:
+        easy = shortcuts.get(read.result.benchmark.id)
+        if easy is None:
             raise InputError(f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}")
-        easy = found.questions()
         kept = [sample for sample in read.samples if sample.id not in easy]
         console.note(f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out")
         read.samples = kept
@@ -330,20 +332,17 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     folders_a, folders_b = (runs.grouped(result_files.folders(path), result_files.read) for path in (path_a, path_b))
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
-    pairs = [(a, b) for a in folders_a for b in folders_b if _about(a) == _about(b)]
+    pairs = [
+        (a, b)
+        for a, b in product(folders_a, folders_b)
+        if _BENCHMARK(result_files.read(a[0])) == _BENCHMARK(result_files.read(b[0]))
+    ]
     if len(pairs) != 1:
         raise InputError(
             f"{path_a} has {number_of(len(folders_a), 'result')}, {path_b} {len(folders_b)}, and "
             f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one result of each"
         )
     return _of(pairs[0][0]), _of(pairs[0][1])
-
-
-def _about(folders: list[Path]) -> tuple[str, int, str]:
-    from reelbench.scoring import result_files
-
-    about = result_files.read(folders[0]).benchmark
-    return about.id, about.version, about.split
 
 
 def _of(folders: list[Path]) -> _Read:
@@ -368,11 +367,11 @@ def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "Ben
     """Return the benchmark of two results; InputError where it, its version or the split is not the same."""
     from reelbench.scoring import result_files
 
-    first, second = a.benchmark, b.benchmark
-    if (first.id, first.version, first.split) != (second.id, second.version, second.split):
+    if _BENCHMARK(a) != _BENCHMARK(b):
+        of_a, of_b = (f"{one.id} {one.split} (version {one.version})" for one in (a.benchmark, b.benchmark))
         raise InputError(
-            f"{path_a} is {first.id} {first.split} (version {first.version}), {path_b} is {second.id} {second.split} "
-            f"(version {second.version}); only results on the same benchmark, version and split can be compared"
+            f"{path_a} is {of_a}, {path_b} is {of_b}; only results on the same benchmark, version and split can be "
+            "compared"
         )
     return result_files.shared_spec([a, b])
 

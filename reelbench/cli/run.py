@@ -29,23 +29,6 @@ class SweepChoice:
     translations: Annotated[Path | None, _sweeps("--translations")] = None
     sweep_by: Annotated[str | None, _sweeps("--sweep-by")] = None
 
-    def check(self, *, translator: bool, parts: bool, processes: int) -> None:
-        """Raise InputError where options don't go together.
-
-        `translator` says whether a language model was named, `parts` whether some questions only are asked, `processes`
-        how many share them.
-        """
-        if processes > 1 and self != SweepChoice():
-            raise InputError("--processes is for one run; leave out the sweep")
-        if parts and self != SweepChoice():
-            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
-        if sum(chosen is not None for chosen in (self.frames_sweep, self.sweep, self.languages)) > 1:
-            raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
-        if (self.translations is not None or translator) and self.languages is None:
-            raise InputError("--translations and --llm are for --languages; name the languages")
-        if self.sweep_by is not None and self.frames_sweep is None and self.sweep is None:
-            raise InputError("--sweep-by is for --frames-sweep or --sweep")
-
 
 @reports_status
 def run(
@@ -80,18 +63,19 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    named, earlier = chosen_questions.ids, chosen_questions.earlier
-    options = Options(judge=judge, note=console.noted(quiet=quiet), bar=console.progress, about=about, earlier=earlier)
+    note, earlier = console.noted(quiet=quiet), chosen_questions.earlier
+    options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
     most, thinking = output_limit.max_tokens, output_limit.thinking
-    context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
+    context.args = process.with_output_limit(context.args, most, note, thinking=thinking)
     if output_limit.preset is not None and context.args:
         preset = output_limit.preset.overridden_by(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
-    parts = named is not None or earlier is not None
-    several.check(translator=bool(llm), parts=parts, processes=processes)
-    context.args = _seeded(loggers.checked(context.args), repeats, chosen_questions, several, processes)
+    _check(several, repeats, chosen_questions, llm, processes)
+    loggers.checked(context.args)
+    if repeats.number == 1 and repeats.seed is not None:
+        context.args = process.replaced(context.args, "--seed", str(repeats.seed))
     context.args, folders = process.opened_by_path(context.args)
     beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     by_options = chosen(answering, settings.ANSWERING, Answering.parse)
@@ -128,23 +112,23 @@ def run(
     check_judged(outcomes, strict=strict)
 
 
-def _seeded(
-    arguments: list[str],
-    repeats: Repeats,
-    questions: ChosenQuestions,
-    several: SweepChoice,
-    processes: int,
-) -> list[str]:
-    """Return lmms-eval's arguments with the seed of the one run; of several InputError where they can't be had."""
+def _check(several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, llm: Llm, processes: int) -> None:
+    """Raise InputError where options don't go together."""
+    swept = several != SweepChoice()
+    if swept and processes > 1:
+        raise InputError("--processes is for one run; leave out the sweep")
+    if swept and (questions.ids is not None or questions.earlier is not None):
+        raise InputError("--ids, --only and --from are for one run; leave out the sweep")
+    if sum(chosen is not None for chosen in (several.frames_sweep, several.sweep, several.languages)) > 1:
+        raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
+    if (several.translations is not None or llm) and several.languages is None:
+        raise InputError("--translations and --llm are for --languages; name the languages")
+    if several.sweep_by is not None and several.frames_sweep is None and several.sweep is None:
+        raise InputError("--sweep-by is for --frames-sweep or --sweep")
     if questions.earlier is not None:
         repeats.check_once()
-    if repeats.number > 1 and (several != SweepChoice() or processes > 1):
+    if repeats.number > 1 and (swept or processes > 1):
         raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
-    if repeats.number > 1 or repeats.seed is None:
-        return arguments
-    from reelbench.tasks.lmms import process
-
-    return process.replaced(arguments, "--seed", str(repeats.seed))
 
 
 def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], output: Path) -> dict[str, str]:

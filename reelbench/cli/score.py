@@ -19,12 +19,8 @@ from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reelbench.judges.cost_estimate import CostEstimate
-    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome
-
-    Evaluations = Iterator[tuple[Evaluation, Path]]
+    from reelbench.tasks.score import Answers, Options, Outcome
 
 _score = partial(option, "score")
 _FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
@@ -123,7 +119,12 @@ def score(
         tasks = of_run.task or ()
         evaluations = run_evaluations(of_run.run, options.place, options, tags=tags, tasks=tasks, failed=failed)
     if judge_estimate:
-        estimate(evaluations, judge, as_json=shown.as_json)
+        from reelbench.judges.cost_estimate import estimate_cost
+
+        if judge is None:
+            raise InputError("--judge-estimate needs --judge MODEL")
+        costs = [cost for made, _ in evaluations for cost in estimate_cost(made.spec, made.items, judge)]
+        show_estimates(costs, as_json=shown.as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
@@ -200,18 +201,6 @@ def _answers(
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
-
-
-def estimate(evaluations: "Evaluations", judge: Judge, *, as_json: bool) -> None:
-    """Print what judging would take; InputError where no judge was named."""
-    from reelbench.judges.cost_estimate import estimate_cost
-
-    if judge is None:
-        raise InputError("--judge-estimate needs --judge MODEL")
-    estimates = [
-        cost for evaluation, _ in evaluations for cost in estimate_cost(evaluation.spec, evaluation.items, judge)
-    ]
-    show_estimates(estimates, as_json=as_json)
 
 
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
