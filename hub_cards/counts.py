@@ -45,17 +45,11 @@ class SplitStatistics:
 
 
 def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = None) -> SplitStatistics:
-    """Count a split.
+    """Count a split's normalised rows; `labels` are of facets that these don't hold.
 
-    Args:
-        spec: The benchmark.
-        rows: The split's normalised rows.
-        labels: Labels of facets that the rows don't hold; questions that they don't name have none.
-
-    Returns:
-        Lengths of texts in words (characters where the script has no spaces between words), of spans and videos in
-        seconds, and labels per facet. A row's answer is measured as the reference text of an open question; a
-        question with options has the lengths of all its options.
+    Lengths of texts are in words (characters where the script has no spaces between words), of spans and videos in
+    seconds. A row's answer is measured as the reference text of an open question; a question with options has the
+    lengths of all its options.
     """
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
@@ -99,12 +93,9 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
         answered=sum(bool(row.get("answer") or row.get("span")) for row in rows),
         languages=tuple(sorted({row["language"] for row in rows})),
         distributions=tuple(
-            counted
-            for counted in [
-                Distribution(title, unit, tuple(sorted(map(float, values))))
-                for (title, unit), values in quantities.items()
-            ]
-            if counted.values
+            Distribution(title, unit, tuple(sorted(map(float, values))))
+            for (title, unit), values in quantities.items()
+            if values
         ),
         labels=tuple(counted for counted in by_facet if counted.labelled),
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -55,32 +55,17 @@ class Datasheet:
     sections: dict[str, str]
 
 
-UNSTATED = Datasheet(
-    Declarations(
-        task_categories=("video-text-to-text",),
-        annotations_creators=(),
-        language_creators=(),
-        source_datasets=(),
-        size_category=None,
-        tags=(),
-    ),
-    "None are stated.",
-    {},
-)
+_NONE: dict[str, Any] = dict.fromkeys(("annotations_creators", "language_creators", "source_datasets", "tags"), ())
+UNSTATED = Datasheet(Declarations(task_categories=("video-text-to-text",), **_NONE), "None are stated.", {})
 """Of a benchmark whose authors wrote none."""
 
 
-def datasheet_path(spec: BenchmarkSpec) -> Path:
-    """Return the path of the benchmark's datasheet; InputError where its folder has a link to one outside."""
-    return contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
-
-
 def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
-    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it.
+    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it, or that it is a link out.
 
     One that a `benchmark.yaml` declares may have none: its card then says that nothing is stated.
     """
-    path = datasheet_path(spec)
+    path = contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
     if not path.is_file() and spec.file:
         return UNSTATED
     if not path.is_file():

@@ -10,12 +10,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from reelbench.hub_cards.card import Card, Section, render, to_yaml
+from reelbench.hub_cards.card import Card, render, to_yaml
 from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.registry import rows
 from reelbench.registry.data.loading import SplitData, rows_to_columns
@@ -40,9 +41,8 @@ class Merged(NamedTuple):
 def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged:
     """Bring a card into a README as it is, whose name in errors is `where`.
 
-    Raises:
-        InputError: It is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
-            that text could be lost; or it has statistics and the card has none.
+    InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
+    that text could be lost; or it has statistics and the card has none.
     """
     existing = existing or ""
     crlf = "\r\n" in existing
@@ -50,19 +50,19 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     block, rest = split_front_matter(text)
     _refuse_another_card(card, rest, where)
     notes: list[str] = []
-    theirs = read_front_matter(block or "", where)
+    theirs = _read_front_matter(block or "", where)
     values = {key: _value(key, value, theirs.get(key), notes, where) for key, value in card.metadata.items()}
     new = {key: value for key, value in values.items() if value != theirs.get(key)}
     metadata = changed_front_matter(block or "", new, where)
     there = _sections(rest, where)
-    wanted = {section.name: section for section in card.sections}
+    wanted = dict(card.sections)
     names_there = {section.name for section in there}
     if "heading" not in names_there and re.search(r"^# ", rest, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
     parts, done = [], 0
     for section in there:
         name = section.name
-        if name == "statistics" and "### " in section.body and "### " not in wanted[name].body:
+        if name == "statistics" and "### " in section.body and "### " not in wanted[name]:
             raise InputError(
                 f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
                 "give it with --data, or delete that section"
@@ -71,7 +71,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
             kept = rest[section.start : section.end]
         else:
-            kept = _marked(wanted[name]) if name in wanted else ""
+            kept = _marked(name, wanted[name]) if name in wanted else ""
         parts += [rest[done : section.start], kept]
         done = section.end
     body = "".join([*parts, rest[done:]])
@@ -80,7 +80,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         if name not in names_there:
             before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
-            section = _marked(wanted[name])
+            section = _marked(name, wanted[name])
             if before is not None:
                 body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
             elif after is not None:
@@ -98,12 +98,11 @@ _NAMES = {"loading": re.compile(r'\bload\("([a-z0-9_]+)", '), "heading": re.comp
 def _refuse_another_card(card: Card, text: str, where: str) -> None:
     """Raise InputError where a README has sections of ours that are about other rows than the card's."""
     there = {section.name: section for section in _sections(text, where)}
-    ours = {section.name: section.body for section in card.sections}
     for name, pattern in _NAMES.items():
         stated = pattern.search(there[name].body) if name in there else None
         if stated is None or _hash(there[name].body) != there[name].hash:
             continue  # not there, or people's own words
-        wanted = pattern.search(ours.get(name, ""))
+        wanted = pattern.search(card.sections.get(name, ""))
         if wanted is None or stated[1] != wanted[1]:
             raise InputError(f"{where}: is the card of {stated[1]}; write this one to another folder")
         return
@@ -123,7 +122,7 @@ def has_our_rows(existing: str | None) -> bool:
 def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
     block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
     try:
-        configs = read_front_matter(block or "", "README.md").get("configs")
+        configs = _read_front_matter(block or "", "README.md").get("configs")
     except InputError:  # told by `merged`, with the line
         return []
     return [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
@@ -144,9 +143,9 @@ def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
 
 
-def _marked(section: Section) -> str:
+def _marked(name: str, body: str) -> str:
     # Blank lines inside: not every Markdown reader ends a table at a comment.
-    return f"{_begin(section.name)}{_hash(section.body)} -->\n\n{section.body}\n\n{_end(section.name)}"
+    return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
 
 
 class _Placed(NamedTuple):
@@ -219,22 +218,12 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
     return text[start.end() : end.start()], text[end.end() :]
 
 
-def read_front_matter(block: str, where: str) -> dict[str, Any]:
-    """Return the values of a front matter.
-
-    Raises:
-        InputError: It is not YAML, not a mapping, or beyond the limits; with the line.
-    """
-    return read_mapping(block, where, what="its metadata", line=2)
+_read_front_matter = partial(read_mapping, what="its metadata", line=2)
 
 
 def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> str:
-    """Return a front matter with some keys' values replaced, and new keys at the end; all else stays as it is.
-
-    Raises:
-        InputError: As `read_front_matter`.
-    """
-    there = read_front_matter(block, where)
+    """Return a front matter with some keys' values replaced, and new keys at the end; all else stays as it is."""
+    there = _read_front_matter(block, where)
     if not values:
         return block
     written = block + to_yaml(dict(values))
@@ -265,7 +254,7 @@ def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> s
     # Should the edit ever misread somebody's layout, the values count.
     wanted = {**there, **values}
     with suppress(InputError):
-        if read_front_matter(written, "") == wanted:
+        if _read_front_matter(written, "") == wanted:
             return written
     return to_yaml(wanted)
 
@@ -285,11 +274,7 @@ EVAL = "eval.yaml"
 
 
 def texts(material: Material, existing: str | None, where: str = README) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return a card's text files (path -> text) and notes for the user; `existing` is the README.md to merge with.
-
-    Raises:
-        InputError: The README named `where` can't be merged with.
-    """
+    """Return a card's text files (path -> text) and notes for the user, merged with the README.md named `where`."""
     rendered = render(material)
     made = merged(rendered, existing, where)
     beside = {} if rendered.eval_yaml is None else {EVAL: rendered.eval_yaml}

@@ -65,14 +65,8 @@ def push(
 ) -> PushOutcome:
     """Bring a dataset repository's card, and its rows where asked, up to date.
 
-    Args:
-        spec: The benchmark.
-        repo_id: Dataset repository, `ORG/NAME`; created where it is not there and the user may.
-        options: How.
-        data: The user's copy of the benchmark's data, for the statistics and the rows.
-        labels: Labels that the rows don't hold, such as CogME's tags.
-        show: Called with the difference before anything is changed.
-        note: Called with what the user should know, a line at a time.
+    It is created where it is not there and the user may. `data` is the user's copy of the benchmark's data, `labels`
+    are those that the rows don't hold. `show` gets the difference before anything is changed.
 
     Raises:
         InputError: The call is wrong: the data may not be passed on, no such repository, a README that can't be merged.

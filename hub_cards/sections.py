@@ -1,41 +1,129 @@
-"""Sections of a card: what is in the dataset, with statistics and plots; how it is scored, and what is published."""
+"""What is said in a card's sections (`card.md`): what is in the dataset, with statistics and plots, scores, sources."""
 
 import json
 import re
 from contextlib import suppress
+from pathlib import Path
 from statistics import fmean, median
 
 from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
-from reelbench.hub_cards.material import Material
+from reelbench.hub_cards.material import CONFIG, Material
 from reelbench.pages import plots
-from reelbench.pages.markdown import Sources, code, count, inert, lower, plain, table
+from reelbench.pages.markdown import Sources, cell, code, count, inert, lower, plain, table
 from reelbench.registry import rows
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import DataUnavailableError
+from reelbench.registry.data.loading import is_mini, locate
+from reelbench.registry.data.passing_on import why_withheld
+from reelbench.registry.data.sources import expected_files
+from reelbench.registry.errors import DataUnavailableError, installing
 from reelbench.registry.parity import parity
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Grouped, Macro, MeanOf, Metric, PublishedResult
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    Corpus,
+    FileBeside,
+    Grouped,
+    HubFile,
+    LocalFile,
+    Macro,
+    MeanOf,
+    Metric,
+    PublishedResult,
+)
 
 PLOTS = "plots"
 MOST_LABELS = 20
 
 
-def schema(material: Material) -> str:
-    """Columns with types and units, and a row."""
+def words(material: Material) -> tuple[dict[str, object], dict[str, str]]:
+    """Return what stands for the names in `card.md`, None where there is no such thing; and the plots by path."""
+    spec, sheet = material.spec, material.sheet
+    text, drawn = statistics(material)
+    if spec.papers:
+        citation = code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
+    else:
+        citation = code(spec.citation) if spec.citation else "Nothing to cite is stated."
+    cited = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
+    home = re.fullmatch(r"https?://[^\s<>()`\\]+", spec.homepage)
+    links = [f"[Home]({spec.homepage})" if home else inert(spec.homepage), *cited]
+    missing = ", ".join(f"`{split.name}`" for split in material.splits if not split.counted)
+    numbers = "Numbers of the dataset are counted from the data."
+    if not any(split.counted for split in material.splits):
+        numbers = (
+            "**This card was rendered without the data**: every size of the dataset in it is the paper's or the "
+            "owners', marked *as published*."
+        )
+    elif missing:
+        numbers = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
+    columns = [
+        [f"`{column.name}`", f"`{column.dtype}`", column.unit, column.description] for column in rows.columns(spec)
+    ]
+    example = material.example and code(json.dumps(material.example, ensure_ascii=False, indent=2), "json")
+    row = "A row (not of the dataset: written for Reelbench, to show the shape):"
+    datasheet = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
+    datasheet += [f"### {name}\n\n{body}" for name, body in sheet.sections.items()]
+    of_all = {
+        "summary": inert(spec.summary) or None,
+        "links": " · ".join(filter(None, links)) or None,
+        "numbers": numbers,
+        "columns": table(["Column", "Type", "Unit", "What it is"], columns),
+        "example": example and f"{row}\n\n{example}",
+        "statistics": text,
+        "published": results(spec),
+        "limitations": sheet.limitations,
+        "citation": citation,
+        "datasheet": "\n\n".join(datasheet) if sheet.sections else "Its authors wrote none.",
+    }
+    return of_all | {
+        **_loading(material),
+        **_splits(material),
+        **_scoring(spec),
+        **_provenance(material),
+        **_licences(spec),
+    }, drawn
+
+
+def _loading(material: Material) -> dict[str, object]:
+    """How the rows are loaded, and the benchmark run."""
     spec = material.spec
-    made = table(
-        ["Column", "Type", "Unit", "What it is"],
-        [[f"`{column.name}`", f"`{column.dtype}`", column.unit, column.description] for column in rows.columns(spec)],
+    split, repo = spec.default_split, material.repo_id or "ORG/NAME"
+    snippet = None
+    if material.data_splits:
+        first = split if split in material.data_splits else material.data_splits[0]
+        config = "" if material.config == CONFIG else f', "{material.config}"'
+        snippet = f'from datasets import load_dataset\n\nrows = load_dataset("{repo}"{config}, split="{first}")'
+    forbidden, own_file = why_withheld(spec), bool(spec.file) and not spec.package
+    name = f"path/to/{Path(spec.file or '').name}" if own_file else spec.id
+    copy = ', data="/path/to/your/copy"' if not spec.open_data else ""
+    whole = [task for task in spec.tasks if not task.only and task.plain]
+    subsets = [task for task in spec.tasks if task.only]
+    tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
+    if subsets:
+        facets = ", ".join(dict.fromkeys(facet for task in subsets for facet in task.only))
+        names = f"`{subsets[0].name}`" + (f" to `{subsets[-1].name}` ({len(subsets)})" if len(subsets) > 1 else "")
+        tasks.append([names, f"`{subsets[0].split}`", f"the questions of one {facets} each"])
+    called = next((task.name for task in spec.tasks if task.split == split), spec.tasks[0].name)
+    known = "REELBENCH_BENCHMARKS=path/to/its/folder " if own_file else ""
+    command = (
+        f"{installing('lmms-eval')}\n"
+        f"{known}lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
+        "    --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct --log_samples --output_path runs\n"
+        "reelbench score --run runs"
     )
-    text = f"One row is one question. Empty values are empty strings or lists, never null.\n\n{made}"
-    if material.example is None:
-        return text
-    example = json.dumps(material.example, ensure_ascii=False, indent=2)
-    return f"{text}\n\nA row (not of the dataset: written for Reelbench, to show the shape):\n\n{code(example, 'json')}"
+    return {
+        "here": "" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in",
+        "load_dataset": snippet and code(snippet, "python"),
+        "croissant": snippet and repo,
+        "card_only": "" if snippet else f"This repository has the card only. {forbidden + ' ' if forbidden else ''}",
+        "files": "your own copy of the owners' files" if copy else "the owners' files",
+        "install": code(installing(), "bash"),
+        "load": code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python"),
+        "run": code(command, "bash"),
+        "tasks": table(["Task", "Split", "Note"], tasks),
+    }
 
 
-def splits(material: Material) -> str:
+def _splits(material: Material) -> dict[str, object]:
     """Splits with their sizes, where the counts are from, and the languages."""
-    lines = []
+    lines, differences = [], []
     for split in material.splits:
         declared, counted = split.declared, split.counted and split.counted.statistics
         answers = "kept by their makers" if declared.answers_kept else "public"
@@ -48,23 +136,24 @@ def splits(material: Material) -> str:
         default = " (default)" if split.name == material.spec.default_split else ""
         sizes = counted or declared
         lines.append([f"`{split.name}`{default}", count(sizes.rows), count(sizes.videos), answers, origin])
-    made = table(["Split", "#Questions", "#Videos", "Answers", "Counts"], lines)
+        for what, number, published in (
+            ("questions", sizes.rows, declared.rows),
+            ("videos", sizes.videos, declared.videos),
+        ):
+            if published is not None and number != published:
+                there = f"The data has {number:,} {what} in `{split.name}`"
+                differences.append(f"{there}; published are {published:,} ({declared.cite}).")
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
     known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
-    languages = f"Languages ({len(material.languages)}, {known}): {tags}."
-    if len(material.languages) == 1:
-        languages = f"Language: {tags}."
-    differences = [
-        f"The data has {number:,} {what} in `{split.name}`; published are {published:,} ({split.declared.cite})."
-        for split in material.splits
-        if split.counted is not None
-        for what, number, published in (
-            ("questions", split.counted.statistics.rows, split.declared.rows),
-            ("videos", split.counted.statistics.videos, split.declared.videos),
-        )
-        if published is not None and number != published
-    ]
-    return "\n\n".join([made, *differences, languages])
+    several = f"Languages ({len(material.languages)}, {known}): {tags}."
+    return {
+        "splits": table(["Split", "#Questions", "#Videos", "Answers", "Counts"], lines),
+        "differences": "\n\n".join(differences) or None,
+        "languages": f"Language: {tags}." if len(material.languages) == 1 else several,
+    }
+
+
+# --- statistics ----------------------------------------------------------------------------------------------------
 
 
 def statistics(material: Material) -> tuple[str, dict[str, str]]:
@@ -168,55 +257,40 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, str, dict[str, dict[s
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
-def scoring(material: Material) -> str:
+def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
     """Metrics with units, the judge, facets, and what becomes of items that can't be scored."""
-    spec = material.spec
     sources = Sources()
-    made = table(
-        ["Metric", "Name", "Unit", "From", "#Source"],
+    metrics = [
         [
-            [
-                f"`{metric.name}`" + (" (primary)" if metric is spec.primary else ""),
-                metric.title,
-                metric.in_unit.label,
-                _how(metric) + of,
-                sources.number(metric.cite),
-            ]
-            for metric, of in _metrics(spec)
-        ],
-    )
-    parts = [
-        f"Comparability version {spec.version}: results with another version are not comparable. Higher is better.",
-        made,
-        sources.listed(),
+            f"`{metric.name}`" + (" (primary)" if metric is spec.primary else ""),
+            metric.title,
+            metric.in_unit.label,
+            _how(metric) + of,
+            sources.number(metric.cite),
+        ]
+        for metric, of in _metrics(spec)
     ]
-    if spec.judge:
-        judge = spec.judge
-        asked = (
-            f"the {len(judge.criteria)} criteria {', '.join(judge.criteria)}, one call each"
-            if len(judge.criteria) > 1
-            else "one call per answer"
-        )
-        parts.append(
-            f"A judge model gives whole points from {judge.low} to {judge.high}: {asked}. The authors' judge is "
-            f"`{judge.default_model}`. A result records the judge that answered and its prompts; results of different "
-            "judges or prompts are not comparable."
-        )
-    if spec.facets:
-        parts.append(
-            "Broken down by " + "; ".join(f"`{facet.name}` ({lower(facet.title)})" for facet in spec.facets) + "."
-        )
-    parts.append(parity(spec) or "")
+    judge = spec.judge
+    asked = "one call per answer"
+    if judge and len(judge.criteria) > 1:
+        asked = f"the {len(judge.criteria)} criteria {', '.join(judge.criteria)}, one call each"
+    unreadable = []
     for split in spec.splits if spec.mapping and spec.mapping.skip else ():
         with suppress(DataUnavailableError):
-            lost, rows = locate(spec.id, split, fetch=False).left_out
-            parts += [f"{lost:,} of {rows:,} rows of `{split}` can't be read and are left out."] if lost else []
-    parts.append(
-        "An answer that doesn't parse counts as wrong. An item that could not be scored (its video is missing, the "
-        "judge didn't answer) is left out of the means and reported as unscored. Intervals, where a metric has one, "
-        "are 95 % bootstraps over videos, since questions share a video."
-    )
-    return "\n\n".join(filter(None, parts))
+            lost, of = locate(spec.id, split, fetch=False).left_out
+            unreadable += [f"{lost:,} of {of:,} rows of `{split}` can't be read and are left out."] if lost else []
+    return {
+        "version": spec.version,
+        "metrics": table(["Metric", "Name", "Unit", "From", "#Source"], metrics),
+        "metric_sources": sources.listed() or None,
+        "judge": judge and judge.default_model,
+        "judge_low": judge and judge.low,
+        "judge_high": judge and judge.high,
+        "judge_asked": asked,
+        "facets": "; ".join(f"`{facet.name}` ({lower(facet.title)})" for facet in spec.facets) or None,
+        "parity": parity(spec) or None,
+        "unreadable": "\n\n".join(unreadable) or None,
+    }
 
 
 def _metrics(spec: BenchmarkSpec) -> list[tuple[Metric, str]]:
@@ -250,9 +324,8 @@ def _how(metric: Metric) -> str:
     return f"mean of `{how.column}` over questions{weight}{scale}"
 
 
-def results(material: Material) -> str:
+def results(spec: BenchmarkSpec) -> str:
     """Published numbers, a table for each split, subset and judge, and where they stand."""
-    spec = material.spec
     if not spec.published:
         return "None are recorded."
     sources = Sources()
@@ -284,3 +357,64 @@ def results(material: Material) -> str:
         tables.append(f"**{title}**\n\n{table(heads, lines)}")
     told = "As published, not run for this card. Compare only within a table and a setting."
     return "\n\n".join([told, *tables, sources.listed()])
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+
+def _provenance(material: Material) -> dict[str, object]:
+    """Sources of the annotations, as declared and as read, and of the videos."""
+    lines = []
+    for split in material.splits:
+        source = split.declared.source
+        files = " or ".join(f"`{name}`" for name in expected_files(source, published=True))
+        if isinstance(source, HubFile):
+            where = f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})"
+            revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
+        elif isinstance(source, FileBeside):
+            where, revision = "its authors' own file", "as it lies beside the benchmark's file"
+        elif isinstance(source, LocalFile):
+            where, revision = f"on request: [form]({source.form_url})", "as the owners sent it"
+        else:
+            where, revision = f"<{source.url}>", f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
+        counted = split.counted
+        if counted:
+            files = ", ".join(f"`{name}`" for name in counted.files) or files
+            revision = f"`{counted.source.revision}`" if counted.source.revision else revision
+            if counted.source.kind == "local":
+                revision = "a local copy"
+        read = f"`{counted.source.fingerprint[:16]}`" if counted else "not read for this card"
+        lines.append([f"`{split.name}`", where, files, revision, read])
+    media_lines = []
+    for media in material.spec.media:
+        location = f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
+        if media.kind == "hub":
+            gate = ", gated" if media.gated else ""
+            location = f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+        splits = ", ".join(f"`{split}`" for split in media.splits) or "all"
+        media_lines.append([media.title, location if media.location else "not stated", splits, media.note])
+    converted = "The rows are the owners', converted by Reelbench to the schema above and otherwise unchanged."
+    return {
+        "sources": table(["Split", "Owners' source", "Files", "Revision", "Fingerprint"], lines),
+        "converted": converted if material.data_splits else None,
+        "videos": table(["Videos", "From", "For", "Note"], media_lines),
+    }
+
+
+def _licences(spec: BenchmarkSpec) -> dict[str, object]:
+    """Licences of annotations and videos."""
+    forbidden, licence = why_withheld(spec), cell(spec.license.replace("`", ""))
+    kept = ", ".join(f"`{name}`" for name in spec.splits if why_withheld(spec, name))
+    but = f", but for those of {kept}, whose answers are hidden" if kept else ""
+    terms_of = {"youtube": "YouTube's terms of service", "form": "the agreement that is made on request"}
+    where = {True: "the terms of its gated repository", False: "the terms stated there"}
+    terms_of |= {} if spec.package else {"form": "their makers' own terms"}  # nothing was agreed with a file's author
+    told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
+    return {
+        "licence": f"`{licence}`" if licence else "no licence is stated",
+        "licence_note": f" {inert(spec.license_note)}" if spec.license_note else "",
+        "passing_on": f"{forbidden} No rows are published here."
+        if forbidden
+        else f"They may be passed on under it{but}.",
+        "terms": "; ".join(dict.fromkeys(told)),
+    }

@@ -19,12 +19,12 @@ from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.registry.text_tables import Table, p_value
 from reelbench.scoring import aggregation, metric_table, value_bounds
-from reelbench.scoring.aggregation import Resampled
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out
 from reelbench.stats import intervals
 from reelbench.stats.intervals import PairedTest
 from reelbench.stats.multiple_comparisons import holm
+from reelbench.stats.ratios import Resampled
 
 _COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
@@ -291,7 +291,7 @@ def metric_difference(
                 exact = replace(exact, p=None)
     return Difference(
         n=by_a.n,
-        videos=by_a.videos,
+        videos=by_a.clusters,
         a=by_a.value,
         b=by_b.value,
         difference=by_a.value - by_b.value,

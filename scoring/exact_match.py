@@ -15,13 +15,11 @@ Combining marks stay: in Indic scripts and in Thai they are the vowels.
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from functools import lru_cache
 
 from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, UNSPACED_SCRIPTS, ascii_digits, language_of
 from reelbench.registry.records import Item
 from reelbench.scoring.answers import texts
-from reelbench.scoring.pairing import percent, require_same_ids
 
 # Each begins where its digits do: from within a run of n digits it would be tried n times.
 _NUMBER = re.compile(rf"(?<!\d)\d+(?:[{NUMBER_SIGNS}]\d+)+")
@@ -74,23 +72,6 @@ def mixed(item: Item) -> dict[str, float]:
     """As `columns`, in the column that items with options have."""
     scores = columns(item)
     return {"correct": scores["exact_match"]} if scores else {}
-
-
-def compute_score(
-    references: Mapping[str, str], predictions: Mapping[str, str], locales: Mapping[str, str] | None = None
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score texts by id: `({"exact_match": 0 to 100}, {id: {"exact_match": 0 or 1}})`; `locales` is id -> BCP-47 tag.
-
-    Raises:
-        InputError: no items, or ids that only one side has.
-    """
-    require_same_ids("exact match", references, predictions)
-    locales = locales or {}
-    items = {
-        key: {"exact_match": float(matches(predictions[key], reference, locales.get(key)))}
-        for key, reference in references.items()
-    }
-    return {"exact_match": percent(items, "exact_match")}, items
 
 
 def _number(text: str, language: str | None) -> str:

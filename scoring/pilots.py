@@ -11,7 +11,7 @@ from reelbench.registry.metrics import Mean
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, comparison
-from reelbench.stats import intervals
+from reelbench.stats import intervals, ratios
 from reelbench.stats.power import Pilot
 
 
@@ -51,7 +51,7 @@ def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pil
     metric = spec.primary
     both = comparison.on_both(a, b)
     by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in both)
-    pilot = _pilot(metric, aggregation.Resampled(*by_a.minus(by_b), by_a.n, by_a.videos), paired=True)
+    pilot = _pilot(metric, ratios.Resampled(*by_a.minus(by_b), by_a.n, by_a.clusters), paired=True)
     return replace(pilot, measured=True, **_discordant(metric, *both))
 
 
@@ -91,12 +91,12 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
     return Pilot((high - low) * math.sqrt(variance), what.videos, paired=False, value=what.score, bounds=bounds)
 
 
-def _pilot(metric: Metric, of: aggregation.Resampled, *, paired: bool) -> Pilot:
+def _pilot(metric: Metric, of: ratios.Resampled, *, paired: bool) -> Pilot:
     if of.value is None:
         raise InputError(f"{metric.name} has no value: judge the answers first")
     if of.draws is None:
         raise InputError(f"{metric.name}, or a part of it, is of one video; how far videos differ takes two or more")
-    error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.videos)
+    error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.clusters)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
-    return Pilot(error, of.videos, paired=paired, value=of.value, bounds=(metric.low, metric.high))
+    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=(metric.low, metric.high))

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import choice
-from reelbench.scoring.pairing import percent, require_same_ids
 
 RECALL_THRESHOLDS = (0.3, 0.5)
 MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
@@ -192,24 +191,3 @@ def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[st
     if number >= _SOME and early >= _NEARLY * number and late >= _NEARLY * number:
         return f"{early} of {number} windows end within the first second of their video: are these seconds?"
     return None
-
-
-def compute_score(
-    references: Mapping[str, Sequence[Window]], predictions: Mapping[str, Sequence[Window] | None]
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score windows by id: `({"miou", "recall_at_0.3", "recall_at_0.5"}, {id: columns})`, the first from 0 to 100.
-
-    Args:
-        references: Id -> true windows.
-        predictions: Id -> predicted windows, of which the first counts; none scores 0.
-
-    Raises:
-        InputError: no items, ids that only one side has, or an item without a true window.
-    """
-    require_same_ids("temporal span", references, predictions)
-    items: dict[str, dict[str, float]] = {}
-    for key, spans in references.items():
-        windows = predictions[key]
-        items[key] = score_item({"span": windows[0] if windows else None}, {"spans": spans})
-    corpus = {"miou": percent(items, "iou")}
-    return corpus | {f"recall_at_{at}": percent(items, f"recall_at_{at}") for at in RECALL_THRESHOLDS}, items

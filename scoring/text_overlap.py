@@ -22,7 +22,6 @@ from typing import Literal, get_args
 from reelbench.registry import files, home
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import java
-from reelbench.scoring.pairing import require_same_ids
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +79,12 @@ def compute_score(
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown:
         raise InputError(f"text overlap: unknown metrics {unknown}; there are {list(METRICS)}")
-    require_same_ids("text overlap", references, predictions)
+    if not references:
+        raise InputError("text overlap: no items to score")
+    if differing := sorted(references.keys() ^ predictions.keys(), key=str):
+        raise InputError(
+            f"text overlap: {len(differing)} ids are in only one of references and predictions, first {differing[0]!r}"
+        )
     pairs: list[Pair] = []
     for key, reference in references.items():
         texts = [reference] if isinstance(reference, str) else list(reference)

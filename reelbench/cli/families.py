@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer import _click
 
-SOURCES = "Rules for sources"
-CUTS = "Cuts between ratings"
-GATES = "Gates"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:

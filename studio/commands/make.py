@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console, families
+from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
 from reelbench.cli.option_groups import Data, Group, Json, Kind, Per, Split, TaskName, reports_status, strata
@@ -157,20 +157,21 @@ def compare(
     )
 
 
-def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> Group:
-    """Return a dataclass as a group, its fields as options, each with its own help."""
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
+    """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
-    parameters, keyword = [], inspect.Parameter.KEYWORD_ONLY
+    parameters = []
     for rule in fields(rules):
-        words = typer.Option(rich_help_panel=panel, **rule.metadata)
-        declared = Annotated[hints[rule.name], words, kind]
-        parameters.append(inspect.Parameter(rule.name, keyword, default=rule.default, annotation=declared))
+        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
+        parameters.append(
+            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
+        )
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return Group(make)
 
 
-Gating = Annotated[GateRules, options_of(GateRules, families.GATES)]
+Gating = Annotated[GateRules, _rules(GateRules, "make gates")]
 
 
 @app.command()
@@ -230,8 +231,8 @@ def moments(
     no_options: Annotated[bool, _make("--no-options")] = False,
     mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
-    rules: Annotated[SourceRules, options_of(SourceRules, families.SOURCES, Kind.LIMIT)],
-    cuts: Annotated[Cuts, options_of(Cuts, families.CUTS, Kind.LIMIT)],
+    rules: Annotated[SourceRules, _rules(SourceRules, "make sources", Kind.LIMIT)],
+    cuts: Annotated[Cuts, _rules(Cuts, "make cuts", Kind.LIMIT)],
     gates: Gating,
     llm: Llm,
 ) -> None:

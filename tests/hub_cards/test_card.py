@@ -22,8 +22,7 @@ def counted(tmp_path):
         moviecore = discovery.get("moviecore")
         unknown = replace(moviecore.splits["test"], owners_files=(), owners_rows=None)
         spec = replace(moviecore, splits={**moviecore.splits, "test": unknown})
-        made = card.render(material.gather(spec, tmp_path))
-        return {section.name: section.body for section in made.sections}
+        return card.render(material.gather(spec, tmp_path)).sections
 
     return run
 
@@ -61,8 +60,8 @@ def test_labels_that_the_data_has_not_are_told():
     text = rendered("dramaqa_cogme", counted=False)["README.md"].decode()
     assert "### Thinking" not in text
     spec = discovery.get("dramaqa_cogme")
-    mini = material.gather(spec, material.datasheet_path(spec).parent / "mini")
-    statistics = {section.name: section.body for section in card.render(mini).sections}["statistics"]
+    mini = material.gather(spec, spec.folder / "mini")
+    statistics = card.render(mini).sections["statistics"]
     assert "Not counted: `target`, `content`, `thinking`." in statistics
 
 

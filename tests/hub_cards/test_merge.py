@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from reelbench.hub_cards import merge
-from reelbench.hub_cards.card import Card, Section
+from reelbench.hub_cards.card import Card
 from reelbench.registry.errors import InputError
 
 METADATA = {"license": "mit", "language": ["en"], "size_categories": ["n<1K"], "tags": ["video", "reelbench"]}
@@ -13,8 +13,7 @@ CONFIGS = [{"config_name": "default", "data_files": [{"split": "test", "path": "
 
 def card(metadata=None, **sections):
     bodies = sections or {"heading": "# Films", "about": "About films.", "scoring": "## Scoring\n\nBy hand."}
-    made = tuple(Section(name, body) for name, body in bodies.items())
-    return Card(METADATA if metadata is None else metadata, made, {}, "")
+    return Card(METADATA if metadata is None else metadata, bodies, {}, "")
 
 
 def merged(existing, made=None):
