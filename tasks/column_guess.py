@@ -51,19 +51,10 @@ Column = str | tuple[str, ...]
 
 @dataclass
 class Guess:
-    """What was understood of a table.
+    """What was understood of a table: a benchmark's kind, its columns (ours -> theirs), and why each was taken.
 
-    Attributes:
-        kind: Of the benchmark.
-        columns: Ours -> theirs.
-        why: Ours -> what it was seen by, for a comment.
-        answer_is: How the right option is named.
-        facets: Columns of labels.
-        lacking: What could not be found, a line each.
-        options: What the key `options` says, where no column holds them.
-        units: Why spans may be no seconds: nothing is guessed then.
-        unused: Columns that nothing is taken from.
-        held: Those among them, and doubtful ones, that hold more than is taken -> which key would take it.
+    `options` is what the key of that name says, where no column holds them; `units` why spans may not be seconds: then
+    nothing is guessed. `held` has the unused and doubtful columns that hold more than is taken -> the key that takes it.
     """
 
     kind: FileKind

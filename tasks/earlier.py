@@ -104,8 +104,10 @@ class EarlierResult:
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
-    def check_apart(self, output: Path) -> None:
-        """Raise InputError where a result written to `output`, or below it, may take this one's place."""
+    def check_apart(self, names: Collection[str], output: Path) -> None:
+        """Raise InputError where several benchmarks are asked, or what is written to `output` may take its place."""
+        if len(names) != 1:
+            raise InputError("--from: is one benchmark's result; name that one")
         if self.folder.resolve().is_relative_to(output.resolve()):
             raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
 

@@ -185,13 +185,6 @@ def runs_options(
 Repeats = Annotated["Runs", Group(runs_options)]
 
 
-def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:
-    """Raise InputError where several benchmarks are asked, or the new result may take the earlier one's place."""
-    if len(names) != 1:
-        raise InputError("--from: is one benchmark's result; name that one")
-    earlier.check_apart(output)
-
-
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
     """Return the one model of a command without roles, some fields changed; InputError where none was named."""
     return replace(by_role(llm, (_ANY,))[_ANY], **changed)

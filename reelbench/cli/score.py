@@ -199,7 +199,7 @@ def _answers(
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
     if options.earlier is not None and output is not None:
-        options.earlier.check_apart(output)
+        options.earlier.check_apart([name], output)
     return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
 
 

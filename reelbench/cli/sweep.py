@@ -46,17 +46,9 @@ Point = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run of a sweep.
+    """One run of a sweep: what it differs in, its name on the axis, what the user is told, and what its points say.
 
-    Attributes:
-        setting: What it differs in from the others.
-        label: How it is called on the axis.
-        told: What the user is told of it.
-        says: What its points say of the setting.
-        at: Where it stands on the axis; None: one after the other.
-        sampling: The frames; None where nobody asked.
-        environ: Variables beside this process's.
-        change: Makes its arguments of lmms-eval's.
+    It stands `at` a place on the axis, or else behind the one before. `change` makes its arguments of lmms-eval's.
     """
 
     setting: str
@@ -221,17 +213,10 @@ _COMMAND = "command.json"
 
 @dataclass(slots=True)
 class Sweep:
-    """Runs that differ in one setting.
+    """Runs that differ in one setting, the axis.
 
-    Attributes:
-        axis: Names the setting.
-        steps: The runs.
-        options: How they are scored.
-        printed: What is printed.
-        by: A facet of which each label has a line of its own.
-        environ: Variables of all runs.
-        finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
-        resume: Whether a run that ended before, by the same command, is only scored.
+    Each label of the facet `by` has a line of its own. With `resume` a run that ended before, by the same command, is
+    only scored. `finish`, once the runs are done, makes the tables to print of all points, the folder and who is told.
     """
 
     axis: str
