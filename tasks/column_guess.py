@@ -54,7 +54,7 @@ class Guess:
     """What was understood of a table: a benchmark's kind, its columns (ours -> theirs), and why each was taken.
 
     `options` is what the key of that name says, where no column holds them; `units` why spans may not be seconds: then
-    nothing is guessed. `held` has the unused and doubtful columns that hold more than is taken -> the key that takes it.
+    nothing is guessed. `held` has the unused and doubtful columns that hold more than is taken, and which key takes it.
     """
 
     kind: FileKind

@@ -25,13 +25,14 @@ def about_options(
     organisation: Annotated[str | None, _model("--organisation")] = None,
     released: Annotated[str | None, _model("--released")] = None,
     licence: Annotated[str | None, _model("--licence")] = None,
-    link: Annotated[list[str] | None, _model("--link")] = None,
+    links: Annotated[list[str] | None, _model("--link")] = None,
     revision: Annotated[str | None, _model("--revision")] = None,
 ) -> "About | None":
     """Return the facts of the model, or None; InputError where it is not what its field takes.
 
     A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides `--about`.
     """
+    own = {name: value for name, value in locals().items() if name != "about" and value}
     facts: dict[str, Any] = {}
     file = None
     for given in about or ():
@@ -46,17 +47,7 @@ def about_options(
             raise InputError(f"--about: {name} is given twice")
         else:
             facts[name] = value
-    own = {
-        "setting": setting,
-        "trained_on": trained_on,
-        "parameters": parameters,
-        "organisation": organisation,
-        "released": released,
-        "licence": licence,
-        "links": link,
-        "revision": revision,
-    }
-    facts |= {name: value for name, value in own.items() if value}
+    facts |= own
     if file is None and not facts:
         return None
     from reelbench.registry import about as abouts
