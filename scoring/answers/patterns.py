@@ -28,6 +28,13 @@ def __getattr__(name: str) -> re.Pattern[str]:
     return pattern
 
 
+def compile_all() -> None:
+    """Compile all patterns now."""
+    for name, texts in _texts().items():
+        if "@" not in texts[0]:  # of a part with numbered groups
+            several(name)
+
+
 @cache
 def several(name: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a name, in their order."""

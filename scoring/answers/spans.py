@@ -26,11 +26,6 @@ _CONTEXT = 70
 _YEARS = (1800, 2100)
 
 _QUOTES = str.maketrans("’”", "'\"")
-_OTHER_UNITS = tuple(
-    (unit, pattern)
-    for unit in ("frames", "milliseconds", "percent", "ratio")
-    for pattern in patterns.several(f"{unit.upper()}_WINDOW")
-)
 
 
 @dataclass(frozen=True)
@@ -101,8 +96,9 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
         factor = factors["frames" if match[2].lower() == "frame" else "milliseconds"]
         return match[0] if factor is None else f'"{match[1]}": {float(match[3]) * factor:.6f}'
 
-    for unit, pattern in _OTHER_UNITS:
-        text = pattern.sub(partial(window, unit), text)
+    for unit in ("frames", "milliseconds", "percent", "ratio"):
+        for pattern in patterns.several(f"{unit.upper()}_WINDOW"):
+            text = pattern.sub(partial(window, unit), text)
     return patterns.UNIT_KEYS.sub(bound, text)
 
 

@@ -73,7 +73,7 @@ def page(
     """
     from reelbench.registry import discovery
     from reelbench.studio.review import kinds, label_studio, pages
-    from reelbench.studio.review.review_kind import Draw, Sources
+    from reelbench.studio.review.review_kind import SOURCES, Draw, Sources
 
     labels = None
     if material.tags is not None:
@@ -92,8 +92,8 @@ def page(
         raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
-    looked_at = {source: getattr(material, source) for source in ("answers", "diagnosis", "made", "graphs")}
-    given = Sources(name=name, split=split, data=data, **looked_at)
+    beside = {source: path for source in SOURCES if (path := getattr(material, source)) is not None}
+    given = Sources(name=name, split=split, data=data, beside=beside)
     content = kinds.draw_content(ask, given, draw, material.consensus or ())
     if form is Form.LABEL_STUDIO and media_url is not None:
         folder = output or Path(f"label-studio-{name}")
