@@ -77,14 +77,10 @@ def _results(run: Path, *, several: bool) -> list[Path]:
     """Return the folder of the one result in a run; with `several` those of the runs of one model."""
     from reelbench.scoring import result_files, runs
 
-    if (run / "result.json").is_file():
-        return [run]
-    folders = sorted(path.parent for path in run.rglob("result.json")) if run.is_dir() else []
-    folders = [folder for folder in folders if not (folder / ACE_FILE).is_file()]
-    if len(folders) == 1 or (several and folders and len(runs.grouped(folders, result_files.read)) == 1):
+    found = result_files.folders(run)
+    folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
+    if len(folders) == 1 or (several and len(runs.grouped(folders, result_files.read)) == 1):
         return folders
-    if not folders:
-        raise InputError(f"{run}: no result in it; give a folder that `reelbench run` or `score` wrote")
     raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 
