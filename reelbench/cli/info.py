@@ -1,6 +1,6 @@
 """What there is: benchmarks (`list`, `path`), one of them on a page (`info NAME`), presets."""
 
-from textwrap import fill
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,14 +11,6 @@ from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
-
-
-_TASKS: dict[str, Any] = {
-    "initial_indent": "    tasks  ",
-    "subsequent_indent": " " * 11,
-    "break_on_hyphens": False,
-    "break_long_words": False,
-}
 
 
 def list_benchmarks(*, as_json: Json = False) -> None:
@@ -34,9 +26,10 @@ def list_benchmarks(*, as_json: Json = False) -> None:
         }
         console.write_json(listed, indent=1)
         return
+    tasks = TextWrapper(100, "    tasks  ", " " * 11, break_on_hyphens=False, break_long_words=False)
     for name, (spec, data, media) in found.items():
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
-        console.write(fill(", ".join(task.name for task in spec.tasks), 100, **_TASKS))
+        console.write(tasks.fill(", ".join(task.name for task in spec.tasks)))
         console.write(f"    data   {data}")
         console.write(f"    media  {media}")
 
