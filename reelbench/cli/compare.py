@@ -247,45 +247,45 @@ def agree(
         ratings, other = _of_the_same_answers(first, second, ratings_of(second.samples, spec), b), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
-        console.write_json({"a": _judge(first.result), "b": other, **asdict(report)})
+        console.write_json({"a": _judge(first.result), "b": other, **report})
         return
-    weighted = ", kappa by quadratic weights" if report.weights == "quadratic" else ""
-    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; means of {report.both} ratings by both{weighted}"
+    weighted = ", kappa by quadratic weights" if report["weights"] == "quadratic" else ""
+    title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; means of {report['both']} ratings by both{weighted}"
     table = console.table(title, "", "#a", "#b", "#exact %", "#95 %", "#kappa", "#95 %", "#n")
     by_label = [
         (facet, label, criterion, found)
-        for facet, labels in report.labels.items()
+        for facet, labels in report["labels"].items()
         for label, criteria in labels.items()
         for criterion, found in criteria.items()
     ]
-    shown = {(facet, label) for facet, label, _, found in by_label if found.n >= _RATINGS}
-    rows: list[tuple[str, Any]] = list(report.criteria.items())
+    shown = {(facet, label) for facet, label, _, found in by_label if found["n"] >= _RATINGS}
+    rows: list[tuple[str, Any]] = list(report["criteria"].items())
     rows += [
         (f"{label.replace('_', ' ')} · {name}", found)
         for facet, label, name, found in by_label
         if (facet, label) in shown
     ]
     for name, found in rows:
-        kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
-        means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
-        exact = (f"{found.exact:.1f}", interval(found.exact_ci95))
-        table.add_row(name, *means, *exact, kappa, interval(found.kappa_ci95), str(found.n))
+        kappa = "–" if found["kappa"] is None else f"{found['kappa']:.2f}"
+        means = (f"{found['mean_a']:.2f}", f"{found['mean_b']:.2f}")
+        exact = (f"{found['exact']:.1f}", interval(found["exact_ci95"]))
+        table.add_row(name, *means, *exact, kappa, interval(found["kappa_ci95"]), str(found["n"]))
     console.show(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
-    for name, (by_a, by_b) in report.metrics.items():
+    for name, (by_a, by_b) in report["metrics"].items():
         scores.add_row(name, f"{by_a:.2f}", f"{by_b:.2f}")
-    for facet, labels in report.label_metrics.items():
+    for facet, labels in report["label_metrics"].items():
         for label, metrics in labels.items():
             for name, (by_a, by_b) in metrics.items() if (facet, label) in shown else ():
                 scores.add_row(f"{label.replace('_', ' ')} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
     console.show(scores)
-    if any(found.kappa is None for found in report.criteria.values()):
+    if any(found["kappa"] is None for found in report["criteria"].values()):
         console.note("no kappa where both gave every answer the same score: it is undefined")
     if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
         labels = number_of(few, "label")
         console.note(f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them")
-    if report.only_a or report.only_b:
-        console.note(f"left out: {number_of(report.only_a, 'rating')} by a alone, {report.only_b} by b alone")
+    if report["only_a"] or report["only_b"]:
+        console.note(f"left out: {number_of(report['only_a'], 'rating')} by a alone, {report['only_b']} by b alone")
 
 
 @dataclass(slots=True)

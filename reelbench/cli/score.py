@@ -16,7 +16,7 @@ from reelbench.cli.judging import Judge, JudgeEstimate
 from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate

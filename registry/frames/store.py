@@ -28,7 +28,7 @@ from reelbench.registry.files import written_aside
 from reelbench.registry.frames import stored as entries
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
 from reelbench.registry.frames.stored import Sound, StoredFrames
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.registry.frames.decoder import Frame, VideoFile

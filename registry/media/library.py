@@ -22,12 +22,12 @@ from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import inside
-from reelbench.registry.home import home
 from reelbench.registry.languages import language_of
 from reelbench.registry.media import mini as clips
 from reelbench.registry.media import subtitles as subtitle_files
 from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.rows import Row, videos
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, ImageFolders, MediaSource
 
 if TYPE_CHECKING:

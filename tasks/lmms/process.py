@@ -23,11 +23,11 @@ from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, installing
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.presets import SAMPLING
 from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task

@@ -205,7 +205,7 @@ def check(folder: Path) -> None:
 
 @functools.cache
 def _honest(name: str) -> Path:
-    from reelbench.registry.home import home
+    from reelbench.registry.settings import home
 
     folder = home() / "fuzz" / "neighbours" / name.replace(" ", "_")
     if not folder.is_dir():
