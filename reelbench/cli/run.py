@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console, loggers
-from reelbench.cli.about import AboutModel
-from reelbench.cli.asking import ChosenQuestions, Llm, OutputLimit, Repeats
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
 from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings

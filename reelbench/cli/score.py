@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutAnswers, AboutModel
-from reelbench.cli.asking import ChosenQuestions
+from reelbench.cli.asking import AboutAnswers, AboutModel, ChosenQuestions, Judge, JudgeEstimate
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import Judge, JudgeEstimate
 from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
