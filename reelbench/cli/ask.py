@@ -78,7 +78,7 @@ def ask(
     options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
-        earlier.check_apart(names, folder / names[0])
+        earlier.check_apart(folder / names[0], names)
         repeats.check_once()
     else:
         for name in names:  # before anything is asked

@@ -9,8 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.asking import GROUPS, extra_of
-from reelbench.cli.completion import model_names
-from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, option, shell_line
+from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, model_names, option, shell_line
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_record

@@ -136,7 +136,7 @@ def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], ou
 
     named, earlier = chosen_questions.ids, chosen_questions.earlier
     if earlier is not None:
-        earlier.check_apart(process.wanted_tasks(arguments), output)
+        earlier.check_apart(output, process.wanted_tasks(arguments))
         named = QuestionIds(earlier.ids)
     if named is None:
         return {}

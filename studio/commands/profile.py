@@ -11,8 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.asking import Judge
-from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Data, Json, Split, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
