@@ -28,10 +28,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = json.loads(
 NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
 """Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
 
-_FACETS = frozenset(_WORDS["labels"]["facets"].split())
+_FACETS, _RUBRICS, _RATES = (frozenset(_WORDS["labels"][name].split()) for name in ("facets", "rubrics", "rates"))
 _UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
-_RUBRICS = frozenset(_WORDS["labels"]["rubrics"].split())
-_RATES = frozenset(_WORDS["labels"]["rates"].split())
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")

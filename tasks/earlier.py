@@ -104,9 +104,9 @@ class EarlierResult:
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
-    def check_apart(self, names: Collection[str], output: Path) -> None:
+    def check_apart(self, output: Path, names: Collection[str] | None = None) -> None:
         """Raise InputError where several benchmarks are asked, or what is written to `output` may take its place."""
-        if len(names) != 1:
+        if names is not None and len(names) != 1:
             raise InputError("--from: is one benchmark's result; name that one")
         if self.folder.resolve().is_relative_to(output.resolve()):
             raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")

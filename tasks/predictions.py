@@ -27,9 +27,6 @@ IDS = ("id", "question_id", "qid", "key", "index")
 TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
 """Columns taken for the texts, in this order. `answer` is not among them: many files have the reference there."""
 
-SUFFIXES = tables.SUFFIXES
-"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
-
 Cells = tuple[str, Any, Any]
 """Where a row stands, its id, and its text."""
 
@@ -192,9 +189,11 @@ def fetch(address: str) -> tuple[Path, str, str]:
     repo, name = match["repo"], match["file"]
     listing = hub.list_files(repo, unquote(match["revision"] or "main"))
     if name is None:
-        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES]
+        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in tables.SUFFIXES]
         if not files:
-            raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+            raise InputError(
+                f"{address}: no file that can hold predictions ({', '.join(tables.SUFFIXES)}) in this data set"
+            )
         if len(files) > 1:
             several = f"{len(files)} files could be meant ({first_of(files)})"
             raise InputError(f"{address}: {several}; end the address with one")

@@ -245,8 +245,8 @@ class Formats(Protocol):
 
     - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
-    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
-      scores a split with hidden answers; else a line is `submission_row` of this module;
+    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`, `SUBMISSION_SUFFIX`
+      (`.json`: one list), where their server scores a split with hidden answers; else a line is this module's;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
@@ -257,10 +257,6 @@ class Formats(Protocol):
 
         `document` is the JSON value in the file, or the list of its lines' values.
         """
-        ...
-
-    def submission_row(self, sample: Sample) -> dict[str, Any]:
-        """Return a sample as the owners' file has it."""
         ...
 
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.cli import asking as groups
 from reelbench.cli import console
 from reelbench.cli import option_groups as shared
-from reelbench.cli.about import AboutModel
-from reelbench.cli.asking import ChosenQuestions, Kept, Llm, OutputLimit, Repeats, only_model, shared_budget
-from reelbench.cli.judging import Judge
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -49,13 +47,13 @@ def ask(
     as_json: shared.Json = False,
     quiet: shared.Quiet = False,
     no_overlap: shared.NoOverlap = False,
-    llm: Llm,
-    output_limit: OutputLimit,
-    chosen_questions: ChosenQuestions,
-    about: AboutModel,
-    keeping: Kept,
-    repeats: Repeats,
-    judge: Judge,
+    llm: groups.Llm,
+    output_limit: groups.OutputLimit,
+    chosen_questions: groups.ChosenQuestions,
+    about: groups.AboutModel,
+    keeping: groups.Kept,
+    repeats: groups.Repeats,
+    judge: groups.Judge,
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
@@ -80,17 +78,17 @@ def ask(
     options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
-        earlier.check_apart(names, folder / names[0])
+        earlier.check_apart(folder / names[0], names)
         repeats.check_once()
     else:
         for name in names:  # before anything is asked
-            result_files.own_result(folder / discovery.plain_name(name), only_model(llm).model)
+            result_files.own_result(folder / discovery.plain_name(name), groups.only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         asked = partial(asking.judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
         options = replace(options, preset=preset)
-        asked = partial(repeats.ask, model=model, candidates=several, budget=shared_budget(llm), keeping=keeping)
+        asked = partial(repeats.ask, model=model, candidates=several, budget=groups.shared_budget(llm), keeping=keeping)
     rows = {"split": split, "limit": limit, "data": data, "only": chosen_questions.ids, "per": of_each}
     questions_of = partial(asking.questions, frames=spec, **rows)
     if plan:

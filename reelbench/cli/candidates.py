@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutAnswers
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import AboutAnswers, Judge
 from reelbench.cli.option_groups import Data, Json, Split, option, reports_status
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 

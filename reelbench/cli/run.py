@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console, loggers
-from reelbench.cli.about import AboutModel
-from reelbench.cli.asking import ChosenQuestions, Llm, OutputLimit, Repeats
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
 from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
@@ -138,7 +136,7 @@ def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], ou
 
     named, earlier = chosen_questions.ids, chosen_questions.earlier
     if earlier is not None:
-        earlier.check_apart(process.wanted_tasks(arguments), output)
+        earlier.check_apart(output, process.wanted_tasks(arguments))
         named = QuestionIds(earlier.ids)
     if named is None:
         return {}
