@@ -105,7 +105,7 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
         raise InputError("--picture: draws labels; give --labels too")
     results, samples = (first.result, second.result), (first.samples, second.samples)
     in_store = {"among": of_house("compare --store")(how.store, *results)} if how.store is not None else {}
-    of_labels = {"labels": [asdict(d) for d in compare_labels(*samples, spec)]} if how.labels else {}
+    of_labels = {"labels": compare_labels(*samples, spec)} if how.labels else {}
     beside = {"settings": apart, "videos": videos, **in_store, **of_labels}
     if how.picture is not None:
         write_text(how.picture, _radars(spec, [result.model.id for result in results], beside["labels"]))
@@ -204,18 +204,18 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
     paired = compare_by_video(a.samples, b.samples, metric)
     names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
     if as_json:
-        console.write_json({"a": names[0], "b": names[1], **asdict(paired), **beside})
+        console.write_json({"a": names[0], "b": names[1], **paired, **beside})
         return
-    title = f"{metric.name} ({metric.in_unit.range}) on {paired.videos} videos that both have, one mean a video"
+    title = f"{metric.name} ({metric.in_unit.range}) on {paired['videos']} videos that both have, one mean a video"
     table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
-    for name, mean, (percent, converted) in zip(names, (paired.a, paired.b), paired.right, strict=True):
+    for name, mean, (percent, converted) in zip(names, (paired["a"], paired["b"]), paired["right"], strict=True):
         table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
     console.show(table)
-    between = interval(paired.ci95)
+    between = interval(paired["ci95"])
     console.write(
-        f"a - b: {paired.difference:+.2f}"
+        f"a - b: {paired['difference']:+.2f}"
         + (f" ({between})" if between else "")
-        + f"; a is higher on {100 * paired.a_higher:.0f} % of the videos"
+        + f"; a is higher on {100 * paired['a_higher']:.0f} % of the videos"
     )
     if a.result.model.id != b.result.model.id:
         console.note("the two results are of different models: the difference is theirs as much as the questions'")

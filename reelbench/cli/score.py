@@ -17,6 +17,7 @@ from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Answers, Options, Outcome
 
 _score = partial(shared.option, "score")
@@ -83,6 +84,7 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
@@ -102,11 +104,12 @@ def score(
         label=metadata.label,
         place=None if judge_estimate else output,
     )
+    labels = TagsFile.read(tags) if tags is not None else None
     failures: dict[str, ReelbenchError] = {}
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        answers = _answers(context, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        answers = _answers(context, files, of_run, tags=labels, metadata=metadata, options=options, output=output)
         of_file = evaluation(answers, options)
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
@@ -114,7 +117,7 @@ def score(
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
         failed = None if judge_estimate else failures.__setitem__
         tasks = of_run.task or ()
-        evaluations = run_evaluations(of_run.run, options.place, options, tags=tags, tasks=tasks, failed=failed)
+        evaluations = run_evaluations(of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed)
     if judge_estimate:
         from reelbench.judges.cost_estimate import estimate_cost
 
@@ -167,7 +170,7 @@ def _answers(
     files: FileOptions,
     of_run: RunOptions,
     *,
-    tags: Path | None,
+    tags: "TagsFile | None",
     metadata: AboutAnswers,
     options: "Options",
     output: Path | None,
