@@ -1,4 +1,4 @@
-"""`reelbench compare`: two results held against each other. `reelbench judge`: judges held against others and people."""
+"""`reelbench compare`: two results held against each other. `reelbench judge`: judges, against others and people."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
