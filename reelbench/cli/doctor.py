@@ -53,7 +53,13 @@ def doctor(
         if model_args:
             report["tried on one question"] = _attempt(partial(_tried, adapter, ",".join(model_args)))
     report = report or {
-        "reelbench": _attempt(_program),
+        "reelbench": {
+            "version": __version__,
+            "installed at": str(Path(__file__).resolve().parent.parent),
+            "python": f"{platform.python_version()} ({sys.executable})",
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+        },
         "packages": {name: _version(name) for name in _LOOKED_FOR["packages"]},
         "extras": {extra: {name: _version(name) for name in names} for extra, names in _LOOKED_FOR["extras"].items()},
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
@@ -112,16 +118,6 @@ def _attempt(look: Callable[[], object]) -> object:
         return look()
     except Exception as error:  # noqa: BLE001 - a broken installation is what this command is for
         return f"failed: {type(error).__name__}: {first_line(error)}"
-
-
-def _program() -> dict[str, object]:
-    return {
-        "version": __version__,
-        "installed at": str(Path(__file__).resolve().parent.parent),
-        "python": f"{platform.python_version()} ({sys.executable})",
-        "system": platform.platform(),
-        "cores": os.cpu_count(),
-    }
 
 
 def _version(name: str) -> str | None:
