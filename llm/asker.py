@@ -229,8 +229,7 @@ class Asker:
     ) -> AskResult[T]:
         """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are a `RetryCursor`'s.
 
-        Raises:
-            ReelbenchError: The cache can't be written; what it holds is kept.
+        ReelbenchError where the cache can't be written; what it holds is kept.
         """
         async with self._followed:
             cursor = await self.cache.aside(
@@ -367,8 +366,7 @@ class Asker:
     async def served(self) -> dict[str, Any] | None:
         """Return the server's facts of the model: id, root, owned_by, max_model_len; None where it states none.
 
-        Raises:
-            TransientError, NotServedError: It can't be asked.
+        TransientError or NotServedError where it can't be asked.
         """
         client = self._client or open_client(self.options)
         try:

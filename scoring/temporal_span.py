@@ -61,8 +61,7 @@ def score_item(
     Returns:
         `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5` (each 0 or 1).
 
-    Raises:
-        InputError: the target has no window, as in a split whose answers are hidden.
+    InputError where the target has no window, as in a split whose answers are hidden.
     """
     spans, span = _true_windows(target), parsed.get("span")
     return _columns("iou", max(iou(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
