@@ -441,7 +441,13 @@ class Asker:
                         return None
         # Nothing is awaited between the end of the turn and what follows, so nobody is let in before asking stops.
         except RejectedError as error:
-            return self._rejection(error)
+            self._pacer.answered()
+            self._rejected += 1
+            if self._rejected == 1:
+                self.note(str(error))
+            if self._rejected < REJECTIONS or self._last_good:
+                return REJECTED
+            return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
         except StoppedError as stopped:
             return stopped.reason
         except ReelbenchError:
@@ -451,16 +457,6 @@ class Asker:
         finally:
             if claimed:
                 await self.cache.aside(self.cache.store.release, key)
-
-    def _rejection(self, error: RejectedError) -> str:
-        """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
-        self._pacer.answered()
-        self._rejected += 1
-        if self._rejected == 1:
-            self.note(str(error))
-        if self._rejected < REJECTIONS or self._last_good:
-            return REJECTED
-        return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
 
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
