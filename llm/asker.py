@@ -429,25 +429,17 @@ class Asker:
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
                             self._pacer.limited(turn.round, error.wait)
-                            turn.leave()  # to others, meanwhile
-                            await self._pacer.sleep(wait)
-                            await turn.come_back()
+                            turn.leave()  # to others, meanwhile; at a server in trouble these would only fail too
                         else:
-                            # Others would only fail at a server in trouble, so the turn is kept.
                             self._pacer.answered()
-                            await self._pacer.sleep(wait)
+                        await self._pacer.unless_stopped(asyncio.sleep(wait))
+                        await turn.come_back()
                     else:
                         claimed = False  # given up with the reply
                         return None
         # Nothing is awaited between the end of the turn and what follows, so nobody is let in before asking stops.
         except RejectedError as error:
-            self._pacer.answered()
-            self._rejected += 1
-            if self._rejected == 1:
-                self.note(str(error))
-            if self._rejected < REJECTIONS or self._last_good:
-                return REJECTED
-            return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
+            return self._rejection(error)
         except StoppedError as stopped:
             return stopped.reason
         except ReelbenchError:
@@ -457,6 +449,16 @@ class Asker:
         finally:
             if claimed:
                 await self.cache.aside(self.cache.store.release, key)
+
+    def _rejection(self, error: RejectedError) -> str:
+        """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
+        self._pacer.answered()
+        self._rejected += 1
+        if self._rejected == 1:
+            self.note(str(error))
+        if self._rejected < REJECTIONS or self._last_good:
+            return REJECTED
+        return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
 
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
