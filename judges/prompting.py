@@ -28,9 +28,9 @@ from reelbench.registry import settings
 from reelbench.registry.data.download import download
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.files import valid_text
-from reelbench.registry.home import home
 from reelbench.registry.prompts import judge_folder
 from reelbench.registry.records import Item
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 GITHUB_RAW = settings.GITHUB_RAW.default

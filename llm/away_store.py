@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, SqlStore, StoredReply
 from reelbench.registry.errors import ReelbenchError, number_of
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from pathlib import Path

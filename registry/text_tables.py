@@ -6,15 +6,8 @@ from dataclasses import dataclass
 
 from reelbench.registry.errors import printable
 
-_LATEX = {
+_LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "≥": r"$\geq$",

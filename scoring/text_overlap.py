@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.registry import files, home
+from reelbench.registry import files, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import java
 
@@ -95,7 +95,7 @@ def compute_score(
     places: dict[OverlapMetric, Path] = {}
     for metric in metrics:
         content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
-        places[metric] = home.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+        places[metric] = settings.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
     scores: dict[OverlapMetric, float] = {}
     for metric, place in places.items():
         with suppress(OSError, ValueError, KeyError, TypeError):  # one that can't be read is computed again

@@ -77,6 +77,11 @@ class DiscussionVideo(BaseModel):
         """The metadata without what only a file's maker needs."""
         return {key: value for key, value in self.metadata.items() if key not in _NOT_SHOWN}
 
+    def as_line(self) -> dict[str, Any]:
+        """Return it as a file to go on from has it: people may edit all of it."""
+        words = [word.model_dump(exclude_defaults=True) for word in self.words]
+        return {**self.model_dump(by_alias=True, exclude={"words"}), "words": words}
+
 
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     """Read the videos to discuss, in the file's order; `questions` is how many context questions there are.
@@ -145,14 +150,14 @@ def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
 
 
 def annotations(
-    made: Iterable[tuple[DiscussionVideo, Sequence[str], Sequence[WrittenQuestion]]], dataset: str
+    made: Iterable[tuple[DiscussionVideo, Sequence[WrittenQuestion]]], dataset: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (key, entry) of MovieCORE's own shape for each video, its context and its questions.
+    """Yield (key, entry) of MovieCORE's own shape for each video and its questions.
 
     A question's key ends in its number, the same in the single pass and in the discussion. The caption, on a video's
     first question, is the answer to the first context question, as the authors' captions seem to be.
     """
-    for video, context, questions in made:
+    for video, questions in made:
         technical = {key: video.metadata[key] for key in _TECHNICAL if key in video.metadata}
         for place, question in enumerate(questions):
             name = f"{video.name}_{question.id}"
@@ -166,7 +171,7 @@ def annotations(
                     "dataset": dataset,
                     "video": video.name,
                     **technical,
-                    "caption": context[0] if place == 0 and context else "",
+                    "caption": video.context[0] if place == 0 and video.context else "",
                     "classification": question.classification,
                 },
             )

@@ -117,41 +117,42 @@ class Gates:
         chain: Chain,
         name: GateName,
         questions: Sequence[GateQuestion],
-        wanting: Callable[[Chain, ChainCase[GateQuestion]], Awaitable[str | None]],
+        wanting: Callable[[ChainCase[GateQuestion]], Awaitable[str | None]],
     ) -> list[GateQuestion]:
         kept = []
 
         async def reason(case: ChainCase[GateQuestion]) -> str | None:
+            case.about = {"video": case.item.video}
             try:
-                return await wanting(chain, case)
+                return await wanting(case)
             except DroppedError as error:
                 unchecked[error.reason] += 1
                 return None
 
         unchecked: Counter[str] = Counter()
-        async for case, dropped in chain.run(questions, reason, shown=False):
+        for asked, dropped in zip(questions, await chain.run(questions, reason, shown=False), strict=True):
             chain.funnel.count(name, 1, {dropped: 1} if dropped else None)
             if not dropped:
-                kept.append(case.item)
+                kept.append(asked)
         if unchecked:
             reasons = ", ".join(f"{reason} {number}" for reason, number in sorted(unchecked.items()))
             chain.note(f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})")
         return kept
 
-    async def _unsupported(self, chain: Chain, case: ChainCase[GateQuestion]) -> str | None:
+    async def _unsupported(self, case: ChainCase[GateQuestion]) -> str | None:
         asked = case.item
         material = [("known", asked.known), ("question", asked.question), ("answer", asked.answer)]
-        verdict = await self._ask(chain, case, "support.txt", material, _Support)
+        verdict = await self._ask(case, "support.txt", material, _Support)
         least = self.rules.supported_from
         return "unsupported" if _SUPPORT.index(verdict.support) < _SUPPORT.index(least) else None
 
-    async def _answerable(self, chain: Chain, case: ChainCase[GateQuestion]) -> str | None:
+    async def _answerable(self, case: ChainCase[GateQuestion]) -> str | None:
         asked = case.item
         if not asked.options:
             blind = self._prompts.messages("blind.txt", [("question", asked.question)])
-            guess = await chain.ask(case, BLIND, blind, _some_text, stand_in="word " * 60, video=asked.video)
+            guess = await case.ask(BLIND, blind, _some_text, stand_in="word " * 60)
             material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
-            verdict = await self._ask(chain, case, "same.txt", material, _Same)
+            verdict = await self._ask(case, "same.txt", material, _Same)
             return "answerable" if verdict.same else None
         for order in range(self.rules.blind_orders):
             options = list(asked.options)
@@ -159,29 +160,17 @@ class Gates:
             right = LETTERS[options.index(asked.right)]
             lettered = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
             material = [("question", asked.question), ("options", lettered)]
-            choice = await self._ask(chain, case, "blind.txt", material, _Letter)
-            if (choice.answer or "").strip(".)( ").upper() != right and not chain.planning:
+            choice = await self._ask(case, "blind.txt", material, _Letter)
+            if (choice.answer or "").strip(".)( ").upper() != right and not case.chain.planning:
                 return None
-        return None if chain.planning else "answerable"
+        return None if case.chain.planning else "answerable"
 
     async def _ask(
-        self,
-        chain: Chain,
-        case: ChainCase[GateQuestion],
-        prompt: str,
-        material: list[tuple[str, str]],
-        model: type[ModelT],
+        self, case: ChainCase[GateQuestion], prompt: str, material: list[tuple[str, str]], model: type[ModelT]
     ) -> ModelT:
         role, stand_in = _ASKED[prompt]
-        return await chain.ask(
-            case,
-            role,
-            self._prompts.messages(prompt, material),
-            lambda text: read_model(text, model),
-            stand_in=stand_in,
-            video=case.item.video,
-            id=case.item.id,
-        )
+        messages = self._prompts.messages(prompt, material)
+        return await case.ask(role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id)
 
 
 _ASKED = {

@@ -20,10 +20,8 @@ _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
-    def __init__(self, library: Library, frames: str, *, plan: bool = False) -> None:
+    def __init__(self, library: Library, frames: str) -> None:
         """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
-
-        A `plan` decodes nothing: pictures without content stand in.
 
         Raises:
             InputError: `frames` is none, or takes no frames.
@@ -36,7 +34,6 @@ class VideoFrames:
         if self.sampling.subs != "none":
             raise InputError(f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out")
         self._library = library
-        self._plan = plan
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)
 
     @property
@@ -46,19 +43,21 @@ class VideoFrames:
         return f"a clip made of {pictures}" if self.sampling.form == "clip" else pictures
 
     @classmethod
-    def for_benchmark(cls, benchmark: str, frames: str, media: Path | None, *, plan: bool = False) -> "VideoFrames":
+    def for_benchmark(cls, benchmark: str, frames: str, media: Path | None) -> "VideoFrames":
         """Return the pictures of videos that lie as a benchmark's do, in the folder `media` or where those are."""
         spec = discovery.get(benchmark)
-        return cls(Library(spec, spec.default_split, media), frames, plan=plan)
+        return cls(Library(spec, spec.default_split, media), frames)
 
-    async def attachments(self, row: Row) -> list[Attachment]:
+    async def attachments(self, row: Row, *, plan: bool) -> list[Attachment]:
         """Return the frames of a row's video (its media key is `video`).
+
+        A `plan` decodes nothing: pictures without content stand in.
 
         Raises:
             DroppedError: The video is missing (`media_missing`) or can't be read (`media_unreadable`).
         """
         there = False
-        if self._plan:
+        if plan:
             with suppress(InputError):  # no file can have such a name
                 there = self._library.find(row) is not None
             if not there:

@@ -18,7 +18,7 @@ from reelbench.cli.option_groups import Engine, Group, Json, Kind, Per, Store, o
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 from reelbench.registry.text_tables import p_value
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 from reelbench.registry.values import as_text
 from reelbench.scoring import aggregation
 

@@ -41,7 +41,7 @@ from reelbench.cli.option_groups import (
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -165,7 +165,7 @@ def _folders() -> dict[str, object]:
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import is_address
     from reelbench.registry.frames.store import FrameStore
-    from reelbench.registry.home import home
+    from reelbench.registry.settings import home
 
     frames = FrameStore().info()
     existing = next(parent for parent in (home(), *home().parents) if parent.exists())

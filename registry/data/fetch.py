@@ -218,17 +218,8 @@ class FetchReport:
     failed: tuple[Failure, ...]
 
 
-def _said(error: Exception) -> str:
-    """Return what a transfer's failure is told as; one that nobody foresaw is logged."""
-    if isinstance(error, OSError) and is_full(error):
-        return f"the disk is full ({error.filename or 'where videos are kept'}); make room and run the command again"
-    if not isinstance(error, ReelbenchError | OSError):
-        log.exception("a transfer failed in an unforeseen way")
-    return str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
-
-
-class _StoppedError(Exception):
-    """The user stopped the run."""
+class _StoppedError(BaseException):
+    """The user stopped the run; no fault of a transfer, so nobody who catches those catches it."""
 
 
 def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> FetchReport:
@@ -274,10 +265,13 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         try:
             for what, reason in item.bring(advance):
                 advance(0, {what: reason})
-        except _StoppedError:
-            raise
         except Exception as error:  # one transfer's fault, of whatever kind, must not end the others
-            why = _said(error)
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+            if isinstance(error, OSError) and is_full(error):
+                full = error.filename or "where videos are kept"
+                why = f"the disk is full ({full}); make room and run the command again"
+            elif not isinstance(error, ReelbenchError | OSError):
+                log.exception("a transfer failed in an unforeseen way")
         advance(0, {what: why for what in item.names if what not in outcomes})
 
     with lock, ThreadPoolExecutor(max_workers=workers) as pool:

@@ -66,7 +66,7 @@ def ace(
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
-        from reelbench.registry.home import home
+        from reelbench.registry.settings import home
 
         if output is not None:
             folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output

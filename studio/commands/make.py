@@ -303,7 +303,7 @@ def tags(
         rows = of_each.draw_rows(located.spec, rows)
     pictures = None
     if frames is not None:
-        pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
+        pictures = VideoFrames(Library(located.spec, located.split, data), frames)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
     if pictures is None:

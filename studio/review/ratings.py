@@ -80,6 +80,7 @@ class Ratings(ReviewKind):
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what was decided on a low rating."""
+        super().check_marks(marks, where)
         merged_decision(marks, where)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
@@ -183,16 +184,13 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
         for name in [name for name in texts if name in said]:
             shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
             shows.append(parts.shown_text("Rated low", "", others=said[name]))
-            asks = [parts.choice_ask("decision", "What becomes of it", _DECISIONS)]
+            asks = list(RATINGS.asks)
             for part, text in texts[name].items():
                 title = f"{parts.capitalised(part)}, edited"
                 asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
             item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
             places.append(parts.Place(video, name, [item]))
     return places
-
-
-_DECISIONS = (("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below"))
 
 
 def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
@@ -249,11 +247,10 @@ class JudgeScores(ReviewKind):
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
-        spec, answers = drawn.spec, drawn.given.answers
+        spec = drawn.spec
         if spec.judge is None:
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
-        assert answers is not None  # noqa: S101 - the draw was checked
-        folder = result_files.folder_of_one(answers)
+        folder = result_files.folder_of_one(drawn.given.beside["answers"])
         benchmark = result_files.read(folder).benchmark
         if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
             raise InputError(f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}")

@@ -91,10 +91,18 @@ def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Par
     return {"type": "scale", "name": name, "title": capitalised(name), "low": low, "high": high, "anchors": words}
 
 
+def ask_of(words: Mapping[str, Any]) -> Part:
+    """Return an ask of `kinds.yaml`, where a choice has `options`, value -> text, or `codes`, value -> meaning."""
+    codes = {code: f"{capitalised(code)} – {meaning}" for code, meaning in words.get("codes", {}).items()}
+    ask = {name: value for name, value in words.items() if name not in ("codes", "options")}
+    if options := words.get("options", codes):
+        ask["options"] = [{"value": value, "text": text} for value, text in options.items()]
+    return ask
+
+
 def choice_ask(name: str, title: str, options: Iterable[tuple[str, str]], **more: object) -> Part:
     """Return a choice of one of several (value, text)."""
-    shown = [{"value": value, "text": text} for value, text in options]
-    return {"type": "choice", "name": name, "title": title, **more, "options": shown}
+    return ask_of({"type": "choice", "name": name, "title": title, **more, "options": dict(options)})
 
 
 def text_ask(name: str, title: str, rows: int = 1, **more: object) -> Part:

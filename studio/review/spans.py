@@ -34,15 +34,15 @@ class AnswerSpans(ReviewKind):
     """Where the video shows the answer."""
 
     name = KindName.SPANS
-    choices = (("verdict", ("ok", "bad")),)
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
-        return parts.row_item(row, _shown(spec, row), _asks("Answer"))
+        return parts.row_item(row, _shown(spec, row), self.asks)
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span and the verdict."""
-        super().check_marks(marks, where)
+        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
+            raise InputError(f"{where}.verdict: expected ok, bad; found {verdict!r:.60}")
         check_span(marks, where)
 
     def is_done(self, marks: Marks) -> bool:
@@ -153,7 +153,7 @@ class QuestionSpans(AnswerSpans):
                 f"{spec.id}: {row['id']} has no answer span; question spans are compared with answer spans"
             )
         answer_span = parts.shown_span("The answer's span", row["span"])
-        item = parts.row_item(row, [*_shown(spec, row), answer_span], _asks("Question"))
+        item = parts.row_item(row, [*_shown(spec, row), answer_span], self.asks)
         item["about"]["answer_span"] = list(row["span"])
         return item
 
@@ -168,12 +168,6 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     answer = {**parts.shown_answer(spec, row), "others": []}
     return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
-
-
-def _asks(title: str) -> list[parts.Part]:
-    bad = "Bad: not coherent, or not what the video shows (B)"
-    verdict = {"type": "verdict", "name": "verdict", "title": bad, "optional": True}
-    return [parts.span_ask(title), verdict, parts.note_ask()]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError, InputError, number_of
+from reelbench.registry.errors import DataUnavailableError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -30,6 +30,7 @@ class CogmeTags(ReviewKind):
     """What one must understand of the video to answer the question."""
 
     name = KindName.TAGS
+    says = "thinking"  # CogME allows no targets and no contents
     advice = (
         *WORDS[KindName.TAGS]["advice"],
         *our_manual().notes,
@@ -58,25 +59,21 @@ class CogmeTags(ReviewKind):
         given = {name: marks[name] for name in COMPONENTS if marks.get(name) is not None}
         cognitive_profile.tags_of({"target": [], "content": [], "thinking": THINKING[0]} | given, where)
 
-    def is_done(self, marks: Marks) -> bool:
-        """Whether the way of thinking is given: CogME allows no targets and no contents."""
-        return tags_of(marks) is not None
-
     def said(self, marks: Marks) -> Tags | None:
-        """The tags, whole."""
-        return tags_of(marks)
+        """The tags in CogME's order of labels; None while the way of thinking is open."""
+        if not marks.get("thinking"):
+            return None
+        target, content = (
+            tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
+        )
+        return Tags(target, content, marks["thinking"])
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the agreement of each pair that tagged something in common, and what all gave or was decided.
 
         InputError where nothing is tagged.
         """
-        given: dict[str, dict[str, Tags]] = {}
-        for item, marks in reviews.marks().items():
-            if tags := {who: known for who, m in marks.items() if (known := tags_of(m)) is not None}:
-                given[item] = tags
-        if not given:
-            raise InputError("nothing is tagged in these files yet")
+        given: dict[str, dict[str, Tags]] = self.given(reviews)
         videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
         agreement: list[dict[str, Any]] = []
         for a, b in combinations(reviews.reviewers, 2):
@@ -84,19 +81,13 @@ class CogmeTags(ReviewKind):
             if both := first.keys() & second.keys():
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
                 agreement.append({"a": a, "b": b, **found})
-        consensus: dict[str, Tags] = {}  # all raters gave them, or one alone, or they were decided
-        disagreements: dict[str, dict[str, Tags]] = {}
-        for item, tags in given.items():
-            decided = tags_of(reviews.decisions.get(item, {}))
-            if decided is not None or len(set(tags.values())) == 1:
-                consensus[item] = decided or next(iter(tags.values()))
-            else:
-                disagreements[item] = tags
+        consensus, still_open = self.settle(reviews, given)
+        disagreements = {item: given[item] for item in still_open}
         figures = {
             "agreement": agreement,
             "items": len(given),
             "consensus": len(consensus),
-            "disagreements": list(disagreements),
+            "disagreements": still_open,
         }
         tables: list[Table] = []
         for pair in agreement:
@@ -110,16 +101,6 @@ class CogmeTags(ReviewKind):
 
 
 TAGS = CogmeTags()
-
-
-def tags_of(marks: Marks) -> Tags | None:
-    """Return the tags in CogME's order of labels; None while the way of thinking is open."""
-    if not marks.get("thinking"):
-        return None
-    target, content = (
-        tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
-    )
-    return Tags(target, content, marks["thinking"])
 
 
 def _write(

@@ -22,7 +22,9 @@ SLOTS = 5
 """Questions a video: CURVE has four or five."""
 _TIMES = re.compile(r"\d+(?::\d+)+")
 _TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
-CULTURE = "Visual Cultural Understanding"
+_SKILLS = next(ask for ask in WORDS[KindName.WRITE]["asks"] if ask["name"] == "skills")
+CULTURE, LEAST_SKILLS = _SKILLS["beside"], _SKILLS["least"] + 1
+_IN_LANGUAGE = ("question", "answer", "steps")
 _NUMBER = re.compile(r"(\d+)[.)](?!\d)\s*")
 
 
@@ -65,8 +67,8 @@ class WrittenQuestions(ReviewKind):
         skills = {*marks.get("skills", ()), *([CULTURE] if str(marks.get("entity", "")).strip() else [])}
         if CULTURE not in skills:
             said.append("cultural entity")
-        if len(skills | {CULTURE}) < GUIDE["least_skills"]:
-            said.append(f"skills ({len(skills)}, at least {GUIDE['least_skills']} with {CULTURE})")
+        if len(skills | {CULTURE}) < LEAST_SKILLS:
+            said.append(f"skills ({len(skills)}, at least {LEAST_SKILLS} with {CULTURE})")
         return said
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
@@ -112,23 +114,10 @@ WRITTEN = WrittenQuestions()
 def _slot(row: Row, slot: int) -> parts.Item:
     locale = row["language"]
     scripts = GUIDE["scripts"].get(language_of(locale), ["Latin"])
-    own: dict[str, Any] = {"start": "", "scripts": scripts, "language": language_of(locale)}
+    own = {"scripts": scripts, "language": language_of(locale)}
     asks = [
-        parts.text_ask("question", f"Question {slot}, in {locale}", 2, **own),
-        parts.text_ask("answer", "Answer", 2, **own),
-        parts.text_ask("steps", "Steps", 4, hint="one a line; times as mm:ss", times=True, **own),
-        parts.text_ask("entity", "Cultural entity that it involves", 1, start=""),
-        {
-            "type": "labels",
-            "name": "skills",
-            "title": "Skills",
-            "labels": list(GUIDE["skills"].items()),
-            "most": 99,
-            "least": GUIDE["least_skills"] - 1,
-            "beside": CULTURE,
-            "other": "Other skills, with commas between them",
-        },
-        parts.text_ask("links", "Pages that you used, one a line", optional=True),
+        ask | {"title": ask["title"].format(slot=slot, locale=locale)} | (own if ask["name"] in _IN_LANGUAGE else {})
+        for ask in WRITTEN.asks
     ]
     item = parts.review_item(f"{row['video']} {locale} {slot}", row["video"], [], asks, language=locale)
     topic = {"category": ", ".join(row.get("category") or ()), "subcategory": row.get("subcategory") or ""}

@@ -22,7 +22,6 @@ from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
-from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_cues import QuestionCues
@@ -30,6 +29,7 @@ from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.registry.translations import Translations
 from reelbench.scoring import aggregation
