@@ -237,8 +237,12 @@ def _opened(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sq
     # Read when a command runs, which is under the lock: so no claim made before is from the future.
     connection.create_function("clock", 0, lambda: time.time())  # noqa: PLW0108 - as it is by then
     connection.create_function("pid", 0, os.getpid)
-    connection.create_function("held", 1, lambda pid: pid != os.getpid() and is_alive(pid))
+    connection.create_function("held", 1, _is_held)
     return connection
+
+
+def _is_held(pid: int) -> bool:
+    return pid != os.getpid() and is_alive(pid)
 
 
 @contextmanager
