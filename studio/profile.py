@@ -9,7 +9,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +26,7 @@ from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.scoring.certificate_length import certificates
-from reelbench.stats.intervals import mean_over_clusters
+from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
@@ -94,27 +94,19 @@ def read_benchmark(name: str, split: str | None = None, data: Path | None = None
     located = loading.locate(name, split, data)
     spec, entries = located.spec, list[ProfileRow]()
     for row in located.read():
-        answer = row.get("answer") or None
-        if answer is not None and spec.asks_choice:
-            answer = row["options"][LETTERS.index(answer)]
-        labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
+        fields = _known(row) | {"labels": {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}}
+        if spec.asks_choice and "answer" in fields:
+            fields["answer"] = row["options"][LETTERS.index(row["answer"])]
         if "skills" in row:
-            labels["skills"] = row["skills"]
-        told = steps(row)
-        entries.append(
-            ProfileRow(
-                id=row["id"],
-                question=row["question"],
-                answer=answer,
-                language=row["language"],
-                video=row["video"],
-                span=tuple(row.get("span") or ()),
-                duration=row.get("duration"),
-                labels=labels,
-                reasoning_steps=count_steps(told) if told else None,
-            )
-        )
+            fields["labels"]["skills"] = row["skills"]
+        if told := steps(row):
+            fields["reasoning_steps"] = count_steps(told)
+        entries.append(ProfileRow.model_validate(fields))
     return Dataset(name if split is None else f"{name} {split}", entries, spec)
+
+
+def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in _READ if row.get(name) not in (None, "", [])}
 
 
 def count_steps(texts: Iterable[str]) -> int:
@@ -149,8 +141,7 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
             raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-        known = {name: row[name] for name in _READ if row.get(name) not in (None, "", [])}
-        rows_read.append(checked(ProfileRow, {"id": row.get("qid", number), **known}, where))
+        rows_read.append(checked(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where))
     return Dataset(name or path.stem, rows_read)
 
 
@@ -180,12 +171,12 @@ class Extras:
 class Measure(BaseModel):
     """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
 
-    `values` has the single texts' values by side, None where a text has none.
+    `values` has the single texts' values by side.
     """
 
     question: float | None
     answer: float | None
-    values: Mapping[str, Sequence[float | None]] = Field(exclude=True)
+    values: Mapping[str, Sequence[float]] = Field(exclude=True)
 
     @computed_field
     @property
@@ -239,10 +230,10 @@ class Profile(BaseModel):
     rows: int
     videos: int | None
     languages: dict[str, int]
-    flesch_kincaid: Measure | None
-    parse_depth: Measure | None
-    bloom: Measure | None
-    higher_order: Measure | None
+    flesch_kincaid: Measure | None = None
+    parse_depth: Measure | None = None
+    bloom: Measure | None = None
+    higher_order: Measure | None = None
     words: Measure | None
     vocabulary: Counter[str] = Field(exclude=True)
     labels: dict[str, dict[str, Label]]
@@ -251,6 +242,11 @@ class Profile(BaseModel):
     reasoning_steps: Counter[int]
     made_with: dict[str, str]
     published: tuple[Mapping[str, Any], ...] = ()
+
+    def sides(self, name: str) -> tuple[float | None, ...]:
+        """Return a measure of texts: of questions, of answers, and the average of the two."""
+        measure: Measure | None = getattr(self, name)
+        return (None,) * 3 if measure is None else (measure.question, measure.answer, measure.average)
 
     @field_serializer("words")
     def _with_vocabulary(self, words: Measure | None) -> dict[str, Any] | None:
@@ -265,65 +261,27 @@ class Profile(BaseModel):
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:
     """Measure a dataset."""
-    entries = dataset.entries
+    entries, correct = dataset.entries, dict[str, float]()
     if extras.question_spans is not None:
-        entries = with_question_spans(entries, extras.question_spans, extras.note)
-    labels = [dict(entry.labels) for entry in entries]
+        entries = _with_question_spans(entries, extras.question_spans, extras.note)
     if extras.tags is not None:
-        _add_tags(entries, labels, extras.tags, extras.note)
-    correct = _correct(dataset, labels, extras) if extras.result is not None else {}
-    counted = _labels(entries, labels, correct)
-    english = [language_of(entry.language) == "en" for entry in dataset.entries]
-    if (others := english.count(False)) and any(english):
-        not_english = number_of(others, "question is", "questions are")
-        extras.note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
-    elif others:
-        extras.note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
-    grade = _over_texts(
-        {
-            side: [
-                text_profile.flesch_kincaid(said) if known and (said := getattr(entry, side)) else None
-                for entry, known in zip(dataset.entries, english, strict=True)
-            ]
-            for side in bloom.SIDES
-        }
-    )
-    depth = _over_texts(_depths(dataset, extras))
-    levels, record = _levels(entries, extras)
-    made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
-    if grade is not None:
-        made_with["flesch_kincaid"] = text_profile.SYLLABLES
-    if record is not None:
-        made_with["bloom"] = record
-    spaced, papers = [e for e in entries if language_of(e.language) not in UNSPACED], published("profiles")
+        entries = _with_tags(entries, extras.tags, extras.note)
+    if extras.result is not None:
+        entries, correct = _with_result(replace(dataset, entries=entries), extras.result, extras.note)
+    labels = _labels(entries, correct)
+    measures, made_with = _measures(replace(dataset, entries=entries), extras)
+    said, papers = _texts(entries, lambda language: language not in UNSPACED), published("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),
         videos=len({entry.video for entry in entries}) if all(entry.video for entry in entries) else None,
         languages=dict(Counter(entry.language for entry in entries).most_common()),
-        flesch_kincaid=grade,
-        parse_depth=depth,
-        bloom=_over_texts(levels),
-        higher_order=_over_texts(
-            {
-                side: [None if v is None else 100.0 * (v >= bloom.HIGHER_ORDER) for v in values]
-                for side, values in levels.items()
-            }
-        ),
-        words=_over_texts(
-            {
-                side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
-                for side in bloom.SIDES
-            }
-        ),
-        vocabulary=Counter(
-            word.lower() for entry in spaced for side in bloom.SIDES for word in words(getattr(entry, side) or "")
-        ),
-        labels=counted,
-        accuracy_link={
-            facet: rho for facet, labels in counted.items() if (rho := _rank_correlation(labels)) is not None
-        },
-        spans=measure_spans(entries),
+        **measures,
+        words=_measure(said, (float(len(words(text))) for _, text in said)),
+        vocabulary=Counter(word.lower() for _, text in said for word in words(text)),
+        labels=labels,
+        accuracy_link={facet: rho for facet, of in labels.items() if (rho := _rank_correlation(of)) is not None},
+        spans=_spans(entries),
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
         published=tuple(
@@ -334,111 +292,112 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     )
 
 
-Values = dict[str, list[float | None]]
+# --- texts ----------------------------------------------------------------------------------------------------------
 
 
-def _over_texts(values: Values) -> Measure | None:
-    means = {
-        side: statistics.fmean(known) if (known := [v for v in values.get(side, ()) if v is not None]) else None
-        for side in bloom.SIDES
-    }
-    if means["question"] is None and means["answer"] is None:
+def _measures(dataset: Dataset, extras: Extras) -> tuple[dict[str, Measure | None], dict[str, str]]:
+    """Return what tools and judges say of the texts, by the names of a profile's fields, and which they were."""
+    entries, note, parser = dataset.entries, extras.note, extras.parser
+    languages = [language_of(entry.language) for entry in entries]
+    english = _texts(entries, lambda language: language == "en")
+    if english and (others := len(languages) - languages.count("en")):
+        not_english = number_of(others, "question is", "questions are")
+        note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
+    elif not english:
+        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
+    grade = _measure(english, (text_profile.flesch_kincaid(text) for _, text in english))
+    measures, made_with = {"flesch_kincaid": grade}, dict[str, str]()
+    if parser is not None:
+        if others := len(languages) - languages.count(parser.language):
+            note(
+                f"{dataset.name}: {others} questions are in languages that {parser.name} does not parse and left out "
+                "of the parse depth"
+            )
+        parsed = _texts(entries, lambda language: language == parser.language)
+        measures["parse_depth"] = depth = _measure(parsed, parser.depths(text for _, text in parsed))
+        made_with |= {"parse_depth": parser.name} if depth else {}
+    made_with |= {"flesch_kincaid": text_profile.SYLLABLES} if grade else {}
+    if extras.judge is not None:
+        texts = _texts(entries)
+        levels, record = bloom.classify(texts, extras.judge, note, extras.bar)
+        if lacking := levels.count(None):
+            note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
+        higher = (level if level is None else 100.0 * (level >= bloom.HIGHER_ORDER) for level in levels)
+        measures |= {"bloom": _measure(texts, levels), "higher_order": _measure(texts, higher)}
+        answered = ", ".join(record.returned) or record.requested
+        made_with["bloom"] = f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+    return measures, made_with
+
+
+def _texts(entries: Iterable[ProfileRow], speaks: Callable[[str], bool] = lambda _: True) -> list[bloom.BloomText]:
+    """Return the texts of the entries whose language (`en`) is one that is looked at."""
+    fits = [entry for entry in entries if speaks(language_of(entry.language))]
+    return [bloom.BloomText(side, text) for entry in fits for side in bloom.SIDES if (text := getattr(entry, side))]
+
+
+def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Measure | None:
+    """Return a measure of a value for each text; None where no text has one."""
+    by_side: dict[str, list[float]] = {side: [] for side in bloom.SIDES}
+    for (side, _), value in zip(texts, values, strict=True):
+        if value is not None:
+            by_side[side].append(value)
+    if not any(by_side.values()):
         return None
-    return Measure(**means, values=values)
-
-
-def _texts(entries: Sequence[ProfileRow]) -> list[bloom.BloomText]:
-    return [bloom.BloomText(side, text) for side in bloom.SIDES for entry in entries if (text := getattr(entry, side))]
-
-
-def _by_side(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Values:
-    pairs = list(zip(texts, values, strict=True))
-    return {side: [value for text, value in pairs if text.side == side] for side in bloom.SIDES}
-
-
-def _depths(dataset: Dataset, extras: Extras) -> Values:
-    parser = extras.parser
-    if parser is None:
-        return {}
-    fits = [entry for entry in dataset.entries if language_of(entry.language) == parser.language]
-    if len(fits) < len(dataset.entries):
-        extras.note(
-            f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
-            "not parse and left out of the parse depth"
-        )
-    texts = _texts(fits)
-    return _by_side(texts, parser.depths(text.text for text in texts))
-
-
-def _levels(entries: Sequence[ProfileRow], extras: Extras) -> tuple[Values, str | None]:
-    if extras.judge is None:
-        return {}, None
-    texts = _texts(entries)
-    levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
-    if lacking := levels.count(None):
-        extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
-    answered = ", ".join(record.returned) or record.requested
-    return _by_side(texts, levels), f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+    means = {side: statistics.fmean(known) if known else None for side, known in by_side.items()}
+    return Measure(**means, values=by_side)
 
 
 # --- labels --------------------------------------------------------------------------------------------------------
 
 
-def _add_tags(
-    entries: Sequence[ProfileRow], labels: list[dict[str, Sequence[str]]], path: Path, note: Callable[[str], None]
-) -> None:
+def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
     tags = cognitive_profile.read_tags(path)
     without_question, without_tags = cognitive_profile.unmatched(tags, [entry.id for entry in entries])
     if len(without_question) == len(tags):
         raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
     if without_question or without_tags:
         note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
-    for entry, facets in zip(entries, labels, strict=True):
-        if entry.id in tags:
-            facets.update(cognitive_profile.facets_of(tags[entry.id]))
+    facets = {name: given.facets for name, given in tags.items()}
+    return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
 
 
-def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
-    """Return question id -> credit, 0 to 1, by a result's samples; the dataset gets their labels where it has none."""
-    assert extras.result is not None  # noqa: S101 - the caller asked
-    folder = result_files.folder_of_one(extras.result)
+def _with_result(
+    dataset: Dataset, result: Path, note: Callable[[str], None]
+) -> tuple[list[ProfileRow], dict[str, float]]:
+    """Return the entries, with a result's labels where they have none, and question id -> credit, 0 to 1."""
+    folder, spec = result_files.folder_of_one(result), dataset.spec
     benchmark = result_files.read(folder).benchmark.id
-    if dataset.spec is None or dataset.spec.id != benchmark:
+    if spec is None or spec.id != benchmark:
         raise InputError(
             f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
     correct: dict[str, float] = {}
-    low, high = dataset.spec.primary.low, dataset.spec.primary.high
+    low, high = spec.primary.low, spec.primary.high
     for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]
-        elif (score := aggregation.score_of(dataset.spec, sample)) is not None:
+        elif (score := aggregation.score_of(spec, sample)) is not None:
             correct[name] = (score - low) / (high - low)
-    known = [entry for entry in dataset.entries if entry.id in correct]
-    if not known:
+    unscored = [entry.id in correct for entry in dataset.entries].count(False)
+    if unscored == len(dataset.entries):
         raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
-    if len(known) < len(dataset.entries):
-        extras.note(
-            f"{folder}: {len(dataset.entries) - len(known)} questions are not scored in it and have no accuracy"
-        )
-    for entry, facets in zip(dataset.entries, labels, strict=True):
-        if entry.id in samples:
-            for facet, names in samples[entry.id].facets.items():
-                facets.setdefault(facet, names)
-    return correct
+    if unscored:
+        note(f"{folder}: {unscored} questions are not scored in it and have no accuracy")
+    facets = {name: sample.facets for name, sample in samples.items()}
+    # Its own labels stay, and stand first.
+    labels = [{**entry.labels, **facets.get(entry.id, {}), **entry.labels} for entry in dataset.entries]
+    return [e.model_copy(update={"labels": of}) for e, of in zip(dataset.entries, labels, strict=True)], correct
 
 
-def _labels(
-    entries: Sequence[ProfileRow], labels: Sequence[Mapping[str, Sequence[str]]], correct: Mapping[str, float]
-) -> dict[str, dict[str, Label]]:
+def _labels(entries: Sequence[ProfileRow], correct: Mapping[str, float]) -> dict[str, dict[str, Label]]:
     videos = {entry.id: entry.video for entry in entries}
+    known = Counter(facet for entry in entries for facet in entry.labels)
     counted: dict[str, dict[str, list[str]]] = {}
-    for entry, facets in zip(entries, labels, strict=True):
-        for facet, names in facets.items():
+    for entry in entries:
+        for facet, names in entry.labels.items():
             for name in dict.fromkeys(names):
                 counted.setdefault(facet, {}).setdefault(name, []).append(entry.id)
-    known = Counter(facet for facets in labels for facet in facets)
     figures: dict[str, dict[str, Label]] = {}
     for facet, names in counted.items():
         figures[facet] = {}
@@ -463,7 +422,7 @@ def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
 _MOST_NOTED = 3
 
 
-def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
+def _with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
     """Give entries the spans of their questions that a file has, JSON Lines of `qid` (or `id`) and `span`.
 
     InputError where none is of them, or a line is wrong.
@@ -479,7 +438,7 @@ def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[s
     return [e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries]
 
 
-def measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:
+def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
     """Measure the entries that have an answer span; None where none has."""
     grounded = [entry for entry in entries if entry.span]
     if not grounded:
@@ -487,18 +446,15 @@ def measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:
     lengths = [entry.span[1] - entry.span[0] for entry in grounded]
     shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
     both = [entry for entry in grounded if entry.question_span]
-    known = (
-        certificates([(entry.question_span, entry.span) for entry in both], [entry.video for entry in both])
-        if both
-        else None
-    )
+    known = certificates([(e.question_span, e.span) for e in both], [e.video for e in both]) if both else None
+    length, iou = (known.length, known.qa_miou) if known else [Estimate(None, None)] * 2
     return Spans(
         n=len(grounded),
         length=statistics.fmean(lengths),
         share=statistics.fmean(shares) if shares else None,
         question_spans=len(both),
-        certificate_length=known.length.value if known else None,
-        qa_iou=known.qa_miou.value if known else None,
-        certificate_length_ci95=known.length.ci95 if known else None,
-        qa_iou_ci95=known.qa_miou.ci95 if known else None,
+        certificate_length=length.value,
+        qa_iou=iou.value,
+        certificate_length_ci95=length.ci95,
+        qa_iou_ci95=iou.ci95,
     )

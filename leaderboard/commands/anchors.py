@@ -5,23 +5,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Per, reports_status, strata, takes
+from reelbench.cli.asking import Judge
+from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-
-if TYPE_CHECKING:
-    from reelbench.judges.judge_options import JudgeOptions
 
 _NOTE = "anchors: a few answers, to ask a judge about again"
 
 
-@takes("judge", judge_options)
 @reports_status
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
@@ -29,7 +25,7 @@ def anchors(
     out: Annotated[Path, board_option("anchors", "--out")],
     number: Annotated[int, board_option("anchors", "--number")] = 40,
     per: Per = None,
-    judge: "JudgeOptions | None",
+    judge: Judge,
 ) -> None:
     """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
 

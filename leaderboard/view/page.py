@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import site
-from reelbench.leaderboard.exports.tables import csv_text
+from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.recompute import mismatches
 from reelbench.leaderboard.store import public
 from reelbench.leaderboard.view.pictures import Strips
@@ -21,10 +21,10 @@ from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import replaced, write_text
-from reelbench.registry.home import home
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.registry.values import as_text
 from reelbench.scoring import aggregation, comparison, result_files, side_by_side
@@ -374,7 +374,20 @@ def write(
             for part in (*made["runs"], *made["items"]):
                 part.pop("folder", None)
                 part.pop("file", None)
-        write_text(page if alone else Path(place, PAGE), _page(runs, made))
+        models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        write_text(
+            page if alone else Path(place, PAGE),
+            shell_page(
+                f"{made['benchmarks'][0]['title']}: {models}",
+                page_asset("view.html", "leaderboard.view").rstrip(),
+                style=_assets(_STYLES),
+                script=_DATA + _assets(_SCRIPTS),
+                data=site.line_by_line(made),
+                head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
+                kind=_KIND,
+                skip="sample",
+            ),
+        )
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), made["asked"], faults)
 
@@ -388,20 +401,6 @@ def write_of_folder(folder: Path, out: Path) -> Path:
 def _assets(files: Mapping[str, Sequence[str]]) -> str:
     texts = (page_asset(name, f"leaderboard.{room}").rstrip() for room, names in files.items() for name in names)
     return "\n".join(texts)
-
-
-def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
-    models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
-    return shell_page(
-        f"{made['benchmarks'][0]['title']}: {models}",
-        page_asset("view.html", "leaderboard.view").rstrip(),
-        style=_assets(_STYLES),
-        script=_DATA + _assets(_SCRIPTS),
-        data=site.line_by_line(made),
-        head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
-        kind=_KIND,
-        skip="sample",
-    )
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
@@ -420,4 +419,4 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
             right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
             line += [run.result.model.id, said, score, right, sample and sample.reason]
         lines.append(line)
-    return csv_text(lines)
+    return sheet(lines)

@@ -10,10 +10,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, takes
+from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -22,8 +20,6 @@ from reelbench.studio.data_files import published
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
@@ -76,7 +72,6 @@ class IsolationOptions:
 
 
 @app.command()
-@takes("llm", llm_options)
 @reports_status
 def graphs(
     name: Name = None,
@@ -89,7 +84,7 @@ def graphs(
     split: Split = None,
     data: Data = None,
     as_json: Json = False,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Make an evidence graph from each question's steps, or check existing graphs, and count them.
 
@@ -137,8 +132,6 @@ def graphs(
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("options", IsolationOptions)
 @reports_status
 def errors(
     result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
@@ -146,7 +139,7 @@ def errors(
     options: IsolationOptions,
     data: Data = None,
     llm_batch: LlmBatch = False,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
     from reelbench.registry.files import sha256_of
@@ -184,9 +177,6 @@ def errors(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-@takes("judge", judge_options)
-@takes("llm", llm_options)
-@takes("options", IsolationOptions)
 @reports_status
 def run(
     context: typer.Context,
@@ -197,8 +187,8 @@ def run(
     options: IsolationOptions,
     frames: Frames = None,
     rounds: Annotated[int, _diagnose("--rounds")] = 5,
-    judge: "JudgeOptions | None",
-    llm: "dict[str, AskOptions]",
+    judge: Judge,
+    llm: Llm,
 ) -> None:
     """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
 
@@ -262,7 +252,7 @@ def report(
 
 
 def _models(
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
     prompts: Path | None,
     roles: tuple[str, ...] | None = None,
     *,

@@ -3,30 +3,28 @@
 import re
 from collections import Counter
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Data, Json, Split, reports_status, takes
+from reelbench.cli.asking import Judge
+from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.studio.profile import Measure, Profile
 
 _profile = partial(option, "profile")
 _SHOWN_LABELS = 30
 
 
-@takes("judge", judge_options)
 @reports_status
 def profile(
     names: Annotated[
@@ -43,7 +41,7 @@ def profile(
     published: Annotated[bool, _profile("--published")] = False,
     as_json: Json = False,
     output: Annotated[Path | None, _profile("--output")] = None,
-    judge: "JudgeOptions | None",
+    judge: Judge,
 ) -> None:
     """Measure datasets: readability, parse depth, words, labels, spans.
 
@@ -94,13 +92,18 @@ def profile(
         console.write(f"written to {output}")
 
 
-_MEASURES = {
-    "parse_depth": "parse depth",
-    "flesch_kincaid": "Flesch-Kincaid grade",
-    "bloom": "Bloom's level",
-    "higher_order": "higher order, %",
-    "words": "words",
+_MEASURES: dict[str, tuple[str, str, tuple[str, str] | None]] = {
+    "parse_depth": ("parse depth", "Parse depth", ("Depth of the parse tree", "steps")),
+    "flesch_kincaid": ("Flesch-Kincaid grade", "F-K grade", ("Flesch-Kincaid grade", "grade")),
+    "bloom": ("Bloom's level", "Bloom", ("Level of Bloom's taxonomy", "level")),
+    "higher_order": ("higher order, %", "HO-QA %", None),
+    "words": ("words", "", ("Words", "words")),
 }
+"""Measure of texts -> its name in the terminal, in the table for a paper, and above a plot, with its unit."""
+
+
+def _tools(made_with: "Mapping[str, str]") -> str:
+    return "; ".join(f"{_MEASURES[name][0]}: {tool}" for name, tool in made_with.items())
 
 
 def _show(profiles: "list[Profile]", *, judged: bool) -> None:
@@ -109,27 +112,23 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
         "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row['dataset']} (paper)" for row in papers)
     )
     table.add_row("rows", "", *(str(measured.rows) for measured in profiles))
-    for name, title in _MEASURES.items():
-        measures = [getattr(measured, name) for measured in profiles]
-        if any(measure is not None for measure in measures) or any(name in row for row in papers):
-            for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
-                ours = (number(None if measure is None else getattr(measure, side)) for measure in measures)
-                # A paper's single value is of questions and answers together: the average.
-                printed = (row.get(name) for row in papers)
-                theirs = (value if isinstance(value, list) else [None, None, value] for value in printed)
-                table.add_row(head, side, *ours, *(number(values[place]) for values in theirs))
+    for name, (title, _, _) in _MEASURES.items():
+        # A paper's single value is of questions and answers together: the average.
+        theirs = [value if isinstance(value := row.get(name), list) else (None, None, value) for row in papers]
+        columns = [*(measured.sides(name) for measured in profiles), *theirs]
+        if any(value is not None for column in columns for value in column):
+            for place, side in enumerate(("question", "answer", "average")):
+                table.add_row("" if place else title, side, *(number(column[place]) for column in columns))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
         from reelbench.studio.data_files import published
 
         source = published("profiles")
-        tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in source["made_with"].items())
-        console.note(f"paper: {source['cite']}, of {source['of']} ({tools})")
+        console.note(f"paper: {source['cite']}, of {source['of']} ({_tools(source['made_with'])})")
     for measured in profiles:
         if measured.made_with:
-            tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in measured.made_with.items())
-            console.note(f"{measured.name}: {tools}")
+            console.note(f"{measured.name}: {_tools(measured.made_with)}")
     if not judged:
         console.note("Bloom's levels need a judge: --judge MODEL")
     for measured in profiles:
@@ -166,13 +165,6 @@ def _show_more(profile: "Profile") -> None:
 
 # --- files ----------------------------------------------------------------------------------------------------------
 
-_PLOTTED = {
-    "flesch_kincaid": ("Flesch-Kincaid grade", "grade"),
-    "parse_depth": ("Depth of the parse tree", "steps"),
-    "bloom": ("Level of Bloom's taxonomy", "level"),
-    "words": ("Words", "words"),
-}
-_COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
 _TERMS = 25
 
 
@@ -191,18 +183,12 @@ def write(folder: Path, profiles: "Sequence[Profile]") -> None:
 
 def table(profiles: "Sequence[Profile]") -> str:
     """Return the datasets side by side as a Markdown table."""
-    heads = ["Dataset", "Rows"]
-    heads += [
-        f"{what} {side}" for what in ("Parse depth", "F-K grade", "Bloom", "HO-QA %") for side in ("Q", "A", "avg")
-    ]
+    columns = {name: column for name, (_, column, _) in _MEASURES.items() if column}
+    heads = ["Dataset", "Rows", *(f"{column} {side}" for column in columns.values() for side in ("Q", "A", "avg"))]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for profile in profiles:
-        cells = [profile.name, str(profile.rows)]
-        for name in _COLUMNS:
-            measure: Measure | None = getattr(profile, name)
-            values = [None] * 3 if measure is None else list(measure.model_dump().values())
-            cells += map(number, values)
-        lines.append(f"| {' | '.join(cells)} |")
+        cells = (number(value) for name in columns for value in profile.sides(name))
+        lines.append(f"| {' | '.join([profile.name, str(profile.rows), *cells])} |")
     return "\n".join(lines) + "\n"
 
 
@@ -212,16 +198,11 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     from reelbench.studio.data_files import studio_data
 
     made = {}
-    for name, (title, unit) in _PLOTTED.items():
-        for side in ("question", "answer"):
-            series: dict[str, list[float]] = {}
-            for profile in profiles:
-                measure: Measure | None = getattr(profile, name)
-                values = () if measure is None else measure.values.get(side, ())
-                if known := sorted(value for value in values if value is not None):
-                    series[profile.name] = known
-            if any(values[0] < values[-1] for values in series.values()):
-                made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
+    for (name, (_, _, plot)), side in product(_MEASURES.items(), ("question", "answer")):
+        found: dict[str, Measure | None] = {profile.name: getattr(profile, name) for profile in profiles}
+        series = {name: sorted(values) for name, of in found.items() if of is not None and (values := of.values[side])}
+        if plot is not None and any(values[0] < values[-1] for values in series.values()):
+            made[f"{name}-{side}"] = histogram(f"{plot[0]}, {side}s", series, plot[1])
     for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
         titled, safe = facet.replace("_", " "), _safe(facet)
         known = {profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels}
