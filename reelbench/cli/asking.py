@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import CachePatience, Group, option
+from reelbench.cli.option_groups import CachePatience, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -74,7 +74,7 @@ def llm_options(
     return named
 
 
-Llm = Annotated["dict[str, AskOptions]", Group(llm_options)]
+Llm = Annotated["dict[str, AskOptions]", llm_options]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ def question_choice(
     return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
 
 
-ChosenQuestions = Annotated[QuestionChoice, Group(question_choice)]
+ChosenQuestions = Annotated[QuestionChoice, question_choice]
 
 
 def keeping_options(
@@ -172,7 +172,7 @@ def keeping_options(
     return Keeping(kept, fresh, not no_recheck)
 
 
-Kept = Annotated["Keeping", Group(keeping_options)]
+Kept = Annotated["Keeping", keeping_options]
 
 
 def runs_options(
@@ -186,7 +186,7 @@ def runs_options(
     return Runs(runs, seed)
 
 
-Repeats = Annotated["Runs", Group(runs_options)]
+Repeats = Annotated["Runs", runs_options]
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
@@ -281,7 +281,7 @@ def judge_options(
     )
 
 
-Judge = Annotated["JudgeOptions | None", Group(judge_options)]
+Judge = Annotated["JudgeOptions | None", judge_options]
 
 
 def _temperature(text: str) -> float | Literal["auto", "none"]:
@@ -385,7 +385,7 @@ def about_options(
     return stated.merged(in_file) if stated else in_file
 
 
-AboutModel = Annotated["About | None", Group(about_options)]
+AboutModel = Annotated["About | None", about_options]
 
 
 def metadata_options(
@@ -401,6 +401,6 @@ def metadata_options(
     return RunMetadata(model=model, frames=frames, label=label, url=url)
 
 
-AboutAnswers = Annotated["RunMetadata", Group(metadata_options)]
+AboutAnswers = Annotated["RunMetadata", metadata_options]
 
 GROUPS = (judge_options, about_options, keeping_options, OutputLimit, question_choice, runs_options, llm_options)
