@@ -55,7 +55,7 @@ def judge_items(
     on_note: Callable[[str], None] | None = None,
     budget: Budget | None = None,
 ) -> JudgeRun:
-    """Judge many items.
+    """Judge many answers to a benchmark's questions; InputError where it is not judged, or the prompts are not there.
 
     Args:
         spec: The benchmark; its `judge` names criteria and scale.
@@ -65,10 +65,6 @@ def judge_items(
         on_note: Called with each line that the user should know, as it arises and perhaps from another thread; by
             default it is logged.
         budget: What this and other runs may spend together; by default the options' own.
-
-    Raises:
-        InputError: The benchmark is not judged, the prompts are not there, or an option makes no sense.
-        ReelbenchError: The cache can't be written; what it holds is kept.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
     return JudgeRun(cast("JudgeSpec", spec.judge), prompts, items, options, show=show, on_note=on_note, budget=budget)

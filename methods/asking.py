@@ -178,9 +178,6 @@ def generation(
     """Return the settings of a question, as lmms-eval's `openai` adapter sends them (0.7.3, `build_payload_for_index`).
 
     A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
-
-    Raises:
-        InputError: The candidates are beams, which no server gives, or the model takes no temperature.
     """
     if candidates is not None and candidates.temperature is None:
         raise InputError(f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7")
@@ -345,11 +342,7 @@ def passed_over(
 
 
 def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResult) -> list[Evaluation]:
-    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation.
-
-    Raises:
-        InputError: No judge is named, or another one, or the questions are not the result's.
-    """
+    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation."""
     then = earlier.result
     settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
     earlier.refuse_unlike(questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids)

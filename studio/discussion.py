@@ -14,16 +14,23 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
-from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
+from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
 from reelbench.studio.chain_rules import GateRules
-from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
+from reelbench.studio.discussion_files import (
+    QUESTION_KEYS,
+    DiscussionVideo,
+    SpokenWord,
+    WrittenQuestion,
+    annotations,
+    questions_in,
+)
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.question_sets import Levels, comparison_document
@@ -143,7 +150,7 @@ class Discussion:
             answers = []
             for question in self.context_questions:
                 messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
-                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=_words(100)))
+                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=words(100)))
             video.context = answers
             return
         if video.context is None:
@@ -157,7 +164,7 @@ class Discussion:
         if role is self.expert:
             count = self.options.questions
             # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-            text = _words(90)
+            text = words(90)
             pairs = [
                 {
                     "id": place,
@@ -177,7 +184,7 @@ class Discussion:
             talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
             said.questions = written.questions
         else:
-            said.text = await case.ask(role.name, messages, _text, stand_in=_words(250))
+            said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
         video.words.append(said)
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
@@ -259,11 +266,6 @@ class Talk:
         return [word.questions for word in self.video.words if word.role == expert.name]
 
 
-def _words(number: int) -> str:
-    """Return a text of so many words, which stands in for a reply."""
-    return " ".join(["word"] * number)
-
-
 def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
     return material_text([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
 
@@ -306,18 +308,12 @@ def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[Writt
 
 def _rest(reply: str, count: int) -> WrittenQuestions | None:
     """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
-    whole = last_dictionary(reply) or {}
-    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     kept: dict[str, WrittenQuestion] = {}
     dropped: Counter[str] = Counter()
-    for entry in entries:
-        try:
-            question = WrittenQuestion.model_validate(entry)
-        except ValidationError:
+    for question in questions_in(reply):
+        if question is None:
             dropped["unreadable"] += 1
-            continue
-        known = question.question.casefold()
-        if known in kept or len(kept) == count:
+        elif (known := question.question.casefold()) in kept or len(kept) == count:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
@@ -336,9 +332,6 @@ async def run(
     shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its folder gets
     `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`, with the parse depth
     where there is a parser.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     models, out, options = setup.models, setup.out, discussion.options
     funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))

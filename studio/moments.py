@@ -14,18 +14,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from importlib import resources
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
-
-import yaml
 
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, EventPairT, MomentSource, Pair, Relation, Sequential
@@ -37,8 +35,13 @@ ROLES = {
     Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
 }
 """Roles that a kind of source takes."""
-STAGES = ("pairs", "questions", "verification", "options")
-"""What a source goes through once the rules have let it in; after each, people can step in."""
+STAGES = {
+    "pairs": ("relation", "sequential", "neighbours"),
+    "questions": ("cause_effect", "means_to_an_end"),
+    "verification": ("verification",),
+    "options": ("options",),
+}
+"""What a source goes through once the rules have let it in, and who is asked; after each, people can step in."""
 
 T = TypeVar("T")
 
@@ -76,21 +79,16 @@ class Moments:
         self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
-        stages = STAGES if options.with_options else STAGES[:-1]
+        stages = [stage for stage in STAGES if stage != "options" or options.with_options]
         self.stages = stages[options.taken(stages)]
         self.pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media)
 
-    def roles_for(self, source: Source) -> list[str]:
+    def speakers(self, source: Source) -> list[Role]:
         """Return the roles that this kind of source takes, in the stages that are run."""
-        later = {"verification": "verification", "options": "options"}
-        names = []
-        for name in ROLES[type(source)]:
-            if name == "sequential" and isinstance(source, Query) and self.options.cuts.not_causal == "drop":
-                continue
-            stage = later.get(name, "questions" if name in _WRITERS else "pairs")
-            if stage in self.stages:
-                names.append(name)
-        return names
+        asked = {name for stage in self.stages for name in STAGES[stage]}
+        if isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+            asked.discard("sequential")
+        return [role for name, role in self.roles.items() if name in asked and name in ROLES[type(source)]]
 
     @property
     def thresholds(self) -> dict[str, Any]:
@@ -109,11 +107,7 @@ class Moments:
         return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
 
     async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
-        """Return one source with its pairs, their questions, and the drafts that a later step gave nothing for.
-
-        Raises:
-            DroppedError: The rules drop the source.
-        """
+        """Take a source through the stages that are run, and return it; DroppedError where the rules drop it."""
         case.about = {"video": case.item.source.video}
         steps = {
             "pairs": self._find,
@@ -126,7 +120,7 @@ class Moments:
         return case.item
 
     async def _find(self, case: ChainCase[MomentSource]) -> None:
-        """Find a source's pairs; DroppedError where the rules drop it."""
+        """Find a source's pairs."""
         source, funnel, rules = case.item.source, case.chain.funnel, self.options.rules
         if isinstance(source, Query):
             with funnel.stage("filters"):
@@ -169,7 +163,7 @@ class Moments:
     ) -> EventPairT:
         spans = [event.span for event in captions.events]
         first, second = (json.dumps(event.span) for event in captions.pair)
-        stand_in = _stand_ins()[model.role].replace('"<first>"', first).replace('"<second>"', second)
+        stand_in = _stand_in(model.role).replace('"<first>"', first).replace('"<second>"', second)
         shown = material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
         return await self._ask(
             case,
@@ -311,20 +305,16 @@ class Moments:
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
         seen = shown if "frames" in role.sees else ()
         messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=self.pictures.view)
-        return await case.ask(name, messages, read, stand_in=stand_in or _stand_ins()[name])
+        return await case.ask(name, messages, read, stand_in=stand_in or _stand_in(name))
 
 
 _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
-_WRITERS = ("cause_effect", "means_to_an_end")
-_EXPLAINED = " ".join(["word"] * 50)
 
 
-@cache
-def _stand_ins() -> dict[str, str]:
-    """Return role -> what a plan goes on with."""
-    text = (resources.files("reelbench.studio") / "moment_stand_ins.yaml").read_text(encoding="utf-8")
-    replies = yaml.safe_load(text.replace("<words>", " ".join(["word"] * 12)))
-    return {role: f"{_EXPLAINED}\n{json.dumps(reply)}" for role, reply in replies.items()}
+def _stand_in(role: str) -> str:
+    """Return what a plan goes on with."""
+    reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
+    return f"{words(50)}\n{reply}".replace("<words>", words(12))
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -336,9 +326,6 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
     `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
     instead. Returns the plan, or else what `funnel.json` says.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     out, options = setup.out, moments.options
     chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)

@@ -21,11 +21,7 @@ class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
     def __init__(self, library: Library, frames: str) -> None:
-        """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
-
-        Raises:
-            InputError: `frames` is none, or takes no frames.
-        """
+        """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video."""
         self.sampling = FrameSampling.parse(frames)
         if self.sampling.decodes and self.sampling.form_given != "clip":
             self.sampling = self.sampling.as_images()
@@ -49,12 +45,9 @@ class VideoFrames:
         return cls(Library(spec, spec.default_split, media), frames)
 
     async def attachments(self, row: Row, *, plan: bool) -> list[Attachment]:
-        """Return the frames of a row's video (its media key is `video`).
+        """Return the frames of a row's video (its media key is `video`); DroppedError where there are none.
 
         A `plan` decodes nothing: pictures without content stand in.
-
-        Raises:
-            DroppedError: The video is missing (`media_missing`) or can't be read (`media_unreadable`).
         """
         there = False
         if plan:

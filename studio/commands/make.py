@@ -262,11 +262,10 @@ def moments(
     if making.start_after is not None:
         sources = read_pairs(making.source(None, "--captions"), known)
     sources = sources[: making.limit]
-    needed = chain.roles_for(known[0])
-    roles = [role for name, role in chain.roles.items() if name in needed]
-    unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    asked = {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
-    models = _models(llm, roles, unneeded | asked, making=making)
+    speakers = chain.speakers(known[0])
+    optional = {name: False for name, role in chain.roles.items() if role not in speakers}
+    optional |= {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
+    models = _models(llm, speakers, optional, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     making.declare("moments", shares, document)
     _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
