@@ -254,7 +254,13 @@ def judge_options(
     model = judge or (preset and preset.model) or settings.JUDGE.get() or None
     if no_judge or model is None:
         return None
-    temperature, extra = _temperature(judge_temperature), extra_of("--judge-extra", judge_extra)
+    try:
+        named = judge_temperature in ("auto", "none")
+        temperature = cast("Literal['auto', 'none']", judge_temperature) if named else float(judge_temperature)
+    except ValueError:
+        why = f"{judge_temperature!r} is neither auto, none nor a number"
+        raise InputError(f"--judge-temperature: {why}") from None
+    extra = extra_of("--judge-extra", judge_extra)
     if preset is not None:
         temperature = preset.temperature if temperature == "auto" else temperature
         extra = {**preset.extra, **extra}
@@ -282,15 +288,6 @@ def judge_options(
 
 
 Judge = Annotated["JudgeOptions | None", judge_options]
-
-
-def _temperature(text: str) -> float | Literal["auto", "none"]:
-    if text == "auto" or text == "none":  # noqa: PLR1714 - a type checker follows this, and not `in`
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--judge-temperature: {text!r} is neither auto, none nor a number") from None
 
 
 def budget_of(option: str, text: str | None) -> dict[str, Any]:
