@@ -54,7 +54,7 @@ class Ratings(ReviewKind):
                 if right:
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
-                items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+                items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
             places.append(parts.Place(video, video, items))
         return places
 
@@ -178,11 +178,13 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
         for name in [name for name in texts if name in said]:
             shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
             shows.append(parts.shown_text("Rated low", "", others=said[name]))
-            asks = list(RATINGS.asks)
-            for part, text in texts[name].items():
-                title = f"{parts.capitalised(part)}, edited"
-                asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
-            item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+            decision, note = RATINGS.asks
+            field = {"type": "text", "rows": 3, "optional": True}
+            edits = [
+                {**field, "name": part, "title": f"{parts.capitalised(part)}, edited", "start": text}
+                for part, text in texts[name].items()
+            ]
+            item = parts.review_item(name, video, shows, [decision, *edits, note])
             places.append(parts.Place(video, name, [item]))
     return places
 
