@@ -351,12 +351,12 @@ def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -
 
 
 def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
-    tags = cognitive_profile.read_tags(path)
-    without_question, without_tags = cognitive_profile.unmatched(tags, [entry.id for entry in entries])
-    if len(without_question) == len(tags):
+    tags, asked = cognitive_profile.read_tags(path), {entry.id for entry in entries}
+    without_question, without_tags = len(tags.keys() - asked), len(asked - tags.keys())
+    if without_question == len(tags):
         raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
     if without_question or without_tags:
-        note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
+        note(f"{path}: {without_question} tags without a question, {without_tags} questions without tags")
     facets = {name: given.facets for name, given in tags.items()}
     return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
 

@@ -46,7 +46,7 @@ class BlindAnswers(ReviewKind):
         if spec.asks_choice:
             asks.append(parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False)))
         if spec.asks_span:
-            asks.append(parts.span_ask("Span"))
+            asks.append({"type": "span", "name": "span", "title": "Span"})
         return parts.row_item(row, [parts.shown_question(row)], asks)
 
     def check_marks(self, marks: Marks, where: str) -> None:

@@ -110,11 +110,6 @@ def text_ask(name: str, title: str, rows: int = 1, **more: object) -> Part:
     return {"type": "text", "name": name, "title": title, "rows": rows, **more}
 
 
-def span_ask(title: str) -> Part:
-    """Return a span to mark."""
-    return {"type": "span", "name": "span", "title": title}
-
-
 def note_ask() -> Part:
     """Return the field for a note."""
     return text_ask("note", "Note", optional=True)
