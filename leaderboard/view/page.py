@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reelbench.leaderboard import site
-from reelbench.leaderboard.exports.tables import csv_text
+from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.store import public
 from reelbench.leaderboard.view.document import LETTERS, ViewedRun, document, grouped, wanted
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
@@ -133,4 +133,4 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
             right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
             line += [run.result.model.id, said, score, right, sample and sample.reason]
         lines.append(line)
-    return csv_text(lines)
+    return sheet(lines)

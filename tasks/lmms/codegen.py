@@ -80,11 +80,9 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     for task in spec.tasks:
         text = yaml.dump(_config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
         tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
-    parent, _, name = spec.package.rpartition(".")
-    benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
-    imports = "\n".join(sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"]))
-    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(benchmark.SPEC)\n\n'
-    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", **tasks}
+    imports = "\n".join(sorted([f"from {spec.package} import SPEC", "from reelbench.tasks.lmms.task import LmmsTask"]))
+    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\n__getattr__ = LmmsTask(SPEC).named\n'
+    return {"lmms.py": module, **tasks}
 
 
 def write(package: str) -> list[Path]:
