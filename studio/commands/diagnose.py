@@ -248,7 +248,7 @@ def report(
     agreement: dict[str, Any] | None = None
     if people:
         from reelbench.studio.diagnosis.folder import judged
-        from reelbench.studio.evidence.tagger_agreement import tagger_agreement
+        from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
         from reelbench.studio.review import evidence, kinds
 
         reviews = kinds.read(people)

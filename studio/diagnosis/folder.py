@@ -14,6 +14,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,8 +27,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, STEP_COLUMNS, steps
 from reelbench.studio.evidence.graphs import Graph, read_graphs
-from reelbench.studio.evidence.isolation import Round
-from reelbench.studio.evidence.tagger_agreement import Judged
+from reelbench.studio.evidence.isolation import NodeTag, Round
 
 SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
@@ -105,6 +105,29 @@ class Attempt(BaseModel):
     """Why there is no answer or no judgement."""
     scores: dict[str, float] = {}
     """The judge's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question in one round: what was asked, what the model wrote, and what was found in it."""
+
+    question: ReasonedQuestion
+    graph: Graph
+    """Without nodes where there is none."""
+    attempt: Attempt
+    record: Round
+    cue: str | None
+    """What the model was told."""
+
+    @property
+    def settled(self) -> dict[str, NodeTag]:
+        """The tags of the nodes that this round itself settled, in topological order."""
+        return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """What is said of these nodes: an error's label, or the status."""
+        return {key: tag.label or tag.status for key, tag in self.settled.items()}
 
 
 class Folder:
@@ -188,6 +211,26 @@ class Folder:
             if record.id not in known:
                 raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
         return records
+
+    def steps(self) -> list[Step]:
+        """Return every question's rounds that are over, in the order of questions and rounds.
+
+        Raises:
+            InputError: Something in the folder is wrong.
+        """
+        questions = {question.id: question for question in self.questions}
+        graphs, records = self.graphs, self.rounds()
+        answers = {number: self.answers(number) for number in {record.round for record in records}}
+        order = {key: place for place, key in enumerate(questions)}
+        steps, cues = list[Step](), dict[str, str | None]()
+        for record in sorted(records, key=lambda record: (order[record.id], record.round)):
+            key = record.id
+            if record.nodes and key not in graphs:
+                raise InputError(f"{self.path / GRAPHS}: lacks {key[:60]!r}, whose nodes were tagged")
+            graph, attempt = graphs.get(key) or Graph(id=key, nodes=()), answers[record.round].get(key)
+            steps.append(Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key)))
+            cues[key] = record.cue
+        return steps
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
@@ -290,29 +333,7 @@ def read_questions(
     return list(questions.values())
 
 
-def judged(folder: Folder) -> list[Judged]:
-    """Return every attempt on which the tagger settled a node, in the order of questions and rounds.
-
-    Raises:
-        InputError: The folder has no diagnosis, or something in it is wrong.
-    """
+def judged(folder: Folder) -> list[Step]:
+    """Return every attempt on which the tagger settled a node; InputError as of `settings` and `steps`."""
     folder.settings()
-    questions = {question.id: question for question in folder.questions}
-    graphs, records = folder.graphs, folder.rounds()
-    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
-    order = {key: place for place, key in enumerate(questions)}
-    cues: dict[str, str] = {}
-    found = []
-    for record in sorted(records, key=lambda record: (order[record.id], record.round)):
-        labels = {key: tag.label or tag.status for key, tag in record.nodes.items() if tag.settled == record.round}
-        attempt = attempts[record.round].get(record.id)
-        if labels and attempt is not None:
-            if record.id not in graphs:
-                raise InputError(f"{folder.path / GRAPHS}: lacks {record.id[:60]!r}, whose nodes were tagged")
-            asked, graph, cue = questions[record.id], graphs[record.id], cues.get(record.id, "")
-            texts = {"question": asked.question, "answer": asked.answer, "notes": asked.steps}
-            found.append(
-                Judged(asked.id, asked.video, asked.language, texts, record.round, cue, attempt.output, graph, labels)
-            )
-        cues[record.id] = record.cue or ""
-    return found
+    return [step for step in folder.steps() if step.settled]

@@ -150,31 +150,21 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end counts, also
     where they were tagged.
     """
-    by_round: dict[int, list[Round]] = {}
-    for record in records:
-        by_round.setdefault(record.round, []).append(record)
-    lines: list[dict[str, Any]] = []
-    errors, consensus, stops = Counter[str](), Counter[int | None](), Counter[str]()
-    votes = 0
-    for number in sorted(by_round):
-        labels = Counter[str]()
-        for record in by_round[number]:
-            stops.update([record.stop] if record.stop else [])
-            for tag in () if record.stop == "answer_right" else voted_on(record):
-                labels.update([tag.label] if tag.label else [])
-                consensus[agreeing(tag)] += 1
-                votes = max(votes, len(tag.votes))
-        errors += labels
-        lines.append(
-            {"round": number, "labels": {label: labels[label] for label in LABELS}, "open": len(by_round[number])}
-        )
-    votes = votes or 3
-    total = errors.total()
+    records = list(records)
+    asked, stops = Counter(record.round for record in records), Counter(record.stop for record in records)
+    voted = [(record.round, tag) for record in records if record.stop != "answer_right" for tag in voted_on(record)]
+    found = Counter((number, tag.label) for number, tag in voted)
+    errors, consensus = Counter(tag.label for _, tag in voted), Counter(agreeing(tag) for _, tag in voted)
+    votes = max((len(tag.votes) for _, tag in voted), default=3)
+    total = sum(errors[label] for label in LABELS)
     return {
-        "rounds": lines,
+        "rounds": [
+            {"round": number, "labels": {label: found[number, label] for label in LABELS}, "open": asked[number]}
+            for number in sorted(asked)
+        ],
         "labels": {label: {"n": errors[label], "share": errors[label] / total if total else None} for label in LABELS},
         "consensus": {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)} | {"none": consensus[None]},
-        "stops": dict(sorted(stops.items())),
+        "stops": {stop: stops[stop] for stop in sorted(filter(None, stops))},
     }
 
 
