@@ -20,8 +20,6 @@ from reelbench.studio.commands import option
 from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.diagnosis.asking import RoleModels
@@ -158,13 +156,10 @@ def errors(
     result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
     questions = read_questions(name, split, data)
-    known = {question.id for question in questions}
-    unknown = [attempt.id for attempt in answers if attempt.id not in known]
-    if unknown:
+    known, asked = {question.id for question in questions}, {attempt.id for attempt in answers}
+    if unknown := [attempt.id for attempt in answers if attempt.id not in known]:
         without = number_of(len(unknown), "answer")
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
-    kept = [attempt for attempt in answers if attempt.id in known]
-    asked = {attempt.id for attempt in kept}
     record = result_files.read(result)
     about = {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
     plan = options.plan(
@@ -177,7 +172,7 @@ def errors(
     def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
         if record.judge is not None:
             attempts.keep_judge(run, record.judge)
-        return kept
+        return [attempt for attempt in answers if attempt.id in known]
 
     diagnosis = loop.isolate(plan, answered, options.out)
     _finish(diagnosis, as_json=options.as_json)
@@ -299,76 +294,71 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
     documents = {str(folder.path): reports.write(folder) for folder in folders}
     out = folders[0].path / reports.PAGE
     reports.write_page(folders, list(documents.values()), out)
-    both: dict[str, dict[str, Any]] | None = None
+    both: dict[str, dict[str, Any]] = {}
     if len(folders) > 1:
-        pair = (folders[0], folders[1], only)
-        both = {"agreement": reports.agreement(*pair), "differences": reports.differences(*pair)}
+        compared = {"agreement": reports.agreement, "differences": reports.differences}
+        both = {name: compare(folders[0], folders[1], only) for name, compare in compared.items()}
     if as_json:
-        single = next(iter(documents.values()))
-        if people is not None:
-            single = {**single, "people": people}
-        shown = single if both is None else {"reports": documents, **both}
-        console.write_json(shown)
+        alone = next(iter(documents.values())) | ({} if people is None else {"people": people})
+        console.write_json({"reports": documents, **both} if both else alone)
     else:
-        _show_reports(documents, both)
+        _show_reports([Path(path).name for path in documents], list(documents.values()))
+        if both:
+            _show_pair(**both)
         if people is not None:
-            first, same = people["first_errors"], people["same"]
-            table = console.table(
-                f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n"
-            )
-            ends = f" ({_between(same['ci95'])})" if same["ci95"] else ""
-            table.add_row("says the same", _percent(same["value"]) + ends, "")
-            table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
-            table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
-            table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
-            table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
-            table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
-            console.show(table)
+            _show_people(people)
     console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
 
 
-def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str, Any]] | None) -> None:
-    names = [Path(path).name for path in documents]
-    table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
-    for label in next(iter(documents.values()))["labels"]:
-        table.add_row(label, *(_shared(figures["labels"][label]) for figures in documents.values()))
-    table.add_row("perception", *(_shared(figures["perception"]) for figures in documents.values()))
-    if any(figures["labels_by_order"]["changed"] for figures in documents.values()):
-        for label in next(iter(documents.values()))["labels"]:
-            cells = [_shared(figures["labels_by_order"]["labels"][label]) for figures in documents.values()]
-            table.add_row(f"{label}, by the earliest cause", *cells)
-    rows: dict[str, Callable[[dict[str, Any]], str]] = {
-        "found by later rounds": lambda figures: str(figures["later"]["n"]),
-        "questions entered": lambda figures: "{entered} of {asked}".format_map(figures["questions"]),
-        "stops": lambda figures: ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
-        "hints ignored": lambda figures: str(figures["nodes"]["hint_ignored"]),
-        "labels that the earliest cause changes": lambda figures: "{changed} of {n}".format_map(
-            figures["labels_by_order"]
-        ),
-        "right answers without an error": lambda figures: (
-            "{without_error} of {n}".format_map(figures["right_answers"]) if figures["right_answers"] else "not tagged"
-        ),
-        "errors of right answers (in no sum)": lambda figures: (
-            str(sum(figures["right_answers"]["labels"].values())) if figures["right_answers"] else "–"
-        ),
-    }
-    for title, cell in rows.items():
-        table.add_row(title, *map(cell, documents.values()))
+def _show_people(people: dict[str, Any]) -> None:
+    first, same = people["first_errors"], people["same"]
+    table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
+    table.add_row("says the same", _with_ends(same["value"], same["ci95"]), "")
+    table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
+    table.add_row("Cohen's kappa", _kappa(people["kappa"]), "")
+    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
+    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
+    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
     console.show(table)
-    first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
+
+
+def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
+    table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
+    by_order = any(figures["labels_by_order"]["changed"] for figures in documents)
+    columns = [_column(figures, by_order=by_order) for figures in documents]
+    for title in columns[0]:
+        table.add_row(title, *(column[title] for column in columns))
+    console.show(table)
+    first = [figures["consensus_by_round"].get("1", {}) for figures in documents]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
-        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9 (of what is not stated)"),
+        *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [*(locales.get(locale) for locales in first), published("diagnosis")["consensus"].get(locale)]
+        counted = [locales.get(locale) for locales in (*first, published("diagnosis")["consensus"])]
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
-    for figures in documents.values():
+    for figures in documents:
         _show_rates(figures)
-    if both is not None:
-        _show_pair(both["agreement"], both["differences"])
+
+
+def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
+    """Return a diagnosis' column of the table of errors: title of a row -> cell."""
+    order, right = figures["labels_by_order"], figures["right_answers"]
+    shares = {**figures["labels"], "perception": figures["perception"]}
+    if by_order:
+        shares |= {f"{label}, by the earliest cause": share for label, share in order["labels"].items()}
+    return {
+        **{title: _shared(share) for title, share in shares.items()},
+        "found by later rounds": str(figures["later"]["n"]),
+        "questions entered": "{entered} of {asked}".format_map(figures["questions"]),
+        "stops": ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
+        "hints ignored": str(figures["nodes"]["hint_ignored"]),
+        "labels that the earliest cause changes": "{changed} of {n}".format_map(order),
+        "right answers without an error": "{without_error} of {n}".format_map(right) if right else "not tagged",
+        "errors of right answers (in no sum)": str(sum(right["labels"].values())) if right else "–",
+    }
 
 
 def _show_rates(figures: dict[str, Any]) -> None:
@@ -389,17 +379,18 @@ def _show_rates(figures: dict[str, Any]) -> None:
             console.show(table)
 
 
-def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
-    if same["nodes"]:
-        kappa = "undefined" if same["kappa"] is None else f"{same['kappa']:.2f}"
-        console.note(f"the first two agree on {same['same']:.0%} of {same['nodes']} nodes (kappa {kappa})")
-    if both["shares"] is None:
-        console.note(f"shares of errors are not compared: of {both['questions']} shared questions one has no error")
+def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
+    if agreement["nodes"]:
+        kappa = _kappa(agreement["kappa"])
+        console.note(f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})")
+    shared = differences["questions"]
+    if differences["shares"] is None:
+        console.note(f"shares of errors are not compared: of {shared} shared questions one has no error")
         return
     table = console.table(
-        f"Shares of errors in the {both['questions']} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
+        f"Shares of errors in the {shared} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
     )
-    for label, share in both["shares"].items():
+    for label, share in differences["shares"].items():
         ends = _between(share["ci95"], "+")
         table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
     console.show(table)
@@ -407,6 +398,10 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
         f"{published('diagnosis')['other_tagger']:.0%}"
     )
+
+
+def _kappa(kappa: float | None) -> str:
+    return "undefined" if kappa is None else f"{kappa:.2f}"
 
 
 def _percent(share: float | None) -> str:
@@ -417,6 +412,9 @@ def _between(ends: list[float] | None, sign: str = "") -> str:
     return "" if ends is None else f"{ends[0]:{sign}.0%} to {ends[1]:{sign}.0%}"
 
 
+def _with_ends(share: float | None, ends: list[float] | None) -> str:
+    return _percent(share) + (f" ({_between(ends)})" if ends else "")
+
+
 def _shared(figures: dict[str, Any]) -> str:
-    ends = f" ({_between(figures['ci95'])})" if figures["ci95"] else ""
-    return "–" if figures["share"] is None else f"{figures['share']:.0%}{ends}, {figures['n']}"
+    return "–" if figures["share"] is None else f"{_with_ends(figures['share'], figures['ci95'])}, {figures['n']}"

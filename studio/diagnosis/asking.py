@@ -26,7 +26,7 @@ from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
-from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, Spent, write_records
+from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, SpentByRole, write_records
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
@@ -80,19 +80,11 @@ class RoleModels:
         return {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
 
 
-def spent(askers: Mapping[str, Asker]) -> Spent:
+def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     """Return the models' usage by role, without what differs between a run and its repetition."""
-    return {
-        role: {
-            "model": asker.options.model,
-            "returned": dict(sorted(asker.tally.returned.items())),
-            "replies": asker.tally.replies,
-            "prompt_tokens": asker.tally.prompt_tokens,
-            "completion_tokens": asker.tally.completion_tokens,
-        }
-        for role, asker in askers.items()
-        if asker.tally.replies
-    }
+    tallies = {role: (asker.options.model, asker.tally) for role, asker in askers.items() if asker.tally.replies}
+    by_role = {role: {**of.taken(), "model": model, "replies": of.replies} for role, (model, of) in tallies.items()}
+    return SpentByRole.model_validate(by_role).model_dump()
 
 
 # --- graphs ---------------------------------------------------------------------------------------------------------
@@ -111,7 +103,7 @@ _LONGEST = 100  # characters of an id in a file's name
 
 def make(
     questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show = no_show
-) -> tuple[list[Graph], dict[str, str], Spent]:
+) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
     Returns the graphs in the questions' order, question id -> why it has none, and the models' usage.

@@ -83,31 +83,24 @@ class LmmsEval:
     ) -> None:
         """Ask nothing yet.
 
-        Args:
-            name: The benchmark, or one of its tasks: asked by the one task of that split that asks for steps, which
-                may be of more questions. Which are asked, cues say.
-            arguments: lmms-eval's, without tasks and output folder.
-            judge: Who judges the answers; None only where the benchmark needs nobody.
-            note: Told one line for each thing that the user should know.
-            frames: Which frames the model is shown; by default as the environment says.
-            bar: Draws a bar while answers are judged.
-            start: Runs lmms-eval; by default in a process for each run.
+        `name` is the benchmark, or one of its tasks: asked by the one task of that split that asks for steps, which may
+        be of more questions. Which are asked, cues say. `arguments` are lmms-eval's, without tasks and output folder.
+        `judge` may be None only where the benchmark needs nobody. By default `frames` are as the environment says, and
+        lmms-eval has a process for each run.
 
         Raises:
             InputError: There is no such task, the arguments name what is ours to name, or a judge is lacking.
         """
-        known = discovery.find_task(name)
-        self.spec = known[0] if known else discovery.find(name)
-        self._only = dict(known[1].only) if known else {}
-        split = known[1].split if known else self.spec.default_split
+        self.spec, known = discovery.find_task(name) or (discovery.find(name), None)
+        self._only = dict(known.only) if known else {}
+        split = known.split if known else self.spec.default_split
         task = next((task for task in self.spec.tasks if task.reasoned and task.split == split), None)
         if task is None:
             having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
             raise InputError(f"{name}: has no task that asks for steps; there are {', '.join(having)}")
         self.task = task
-        for argument in arguments:
-            if argument.partition("=")[0] in _OURS:
-                raise InputError(f"leave {argument.partition('=')[0]} out of lmms-eval's arguments: it is set for you")
+        if ours := next((given for given in (a.partition("=")[0] for a in arguments) if given in _OURS), None):
+            raise InputError(f"leave {ours} out of lmms-eval's arguments: it is set for you")
         if not arguments:
             raise InputError("give lmms-eval's arguments after --, e.g. -- --model qwen2_5_vl --model_args …")
         if self.spec.judge is not None and judge is None:
@@ -128,9 +121,8 @@ class LmmsEval:
             "gen_kwargs": process.option_value(self._arguments, "--gen_kwargs"),
             "frames": str(self._frames or FrameSampling()),
             "judge": self._judge.name if self._judge else None,
+            **({"only": self._only} if self._only else {}),
         }
-        if self._only:
-            about["only"] = self._only
         if self._judge is not None:
             prompts = load_prompts(self.spec, self._judge.prompts)
             about["judge_prompts"] = {"name": prompts.name, "sha256": prompts.sha256}

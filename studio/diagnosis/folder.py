@@ -37,7 +37,9 @@ _DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "as
 GRAPHS = "graphs.jsonl"
 
 
-class _Asked(BaseModel):
+class Spent(BaseModel):
+    """What asking a role's model came to: replies and tokens behind the answers, whenever they were paid."""
+
     model: str
     returned: dict[str, int]
     replies: int
@@ -45,12 +47,9 @@ class _Asked(BaseModel):
     completion_tokens: int
 
 
-class _AskedByRole(RootModel[dict[str, _Asked]]):
-    pass
+class SpentByRole(RootModel[dict[str, Spent]]):
+    """What asking came to, by role."""
 
-
-Spent = dict[str, dict[str, Any]]
-"""Role -> model, replies and tokens behind the answers, whenever they were paid."""
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
@@ -237,7 +236,7 @@ class Folder:
         path = self._round(number) / ISOLATION
         return _records(path, Round) if path.is_file() else None
 
-    def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
+    def end(self, number: int, records: Sequence[Round], spent: Mapping[str, Any]) -> None:
         """Write that a round is over: what it found, and what asking came to."""
         write_json(self._round(number) / _ASKED, spent)
         write_records(self._round(number) / ISOLATION, records)
@@ -246,14 +245,10 @@ class Folder:
         """Write the records of all rounds that are over."""
         write_records(self.path / ISOLATION, records)
 
-    def spent(self) -> list[Spent]:
-        """Return the models' usage by round."""
-        spent = []
-        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
-            document = read_json(path)
-            checked(_AskedByRole, document, str(path))
-            spent.append(document)
-        return spent
+    def spent(self) -> list[dict[str, Spent]]:
+        """Return the models' usage by round and role."""
+        paths = sorted(self.path.glob(f"rounds/*/{_ASKED}"))
+        return [checked(SpentByRole, read_json(path), str(path)).root for path in paths]
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""

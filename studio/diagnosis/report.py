@@ -240,16 +240,15 @@ def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     }
 
 
-def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
+def _summed(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
     """Add up what asking came to, by role."""
     models: dict[str, dict[str, Any]] = {}
-    for spent in rounds:
-        for role, counts in spent.items():
-            there = models.setdefault(role, {"model": counts["model"], "returned": {}})
-            for name in ("replies", "prompt_tokens", "completion_tokens"):
-                there[name] = there.get(name, 0) + counts[name]
-            there["returned"] = dict(sorted((Counter(there["returned"]) + Counter(counts["returned"])).items()))
-    return models
+    for role, spent in (pair for by_role in rounds for pair in by_role.items()):
+        there = models.setdefault(role, {"model": spent.model, "returned": Counter[str]()})
+        there["returned"] += Counter(spent.returned)
+        for name in ("replies", "prompt_tokens", "completion_tokens"):
+            there[name] = there.get(name, 0) + getattr(spent, name)
+    return {role: counts | {"returned": dict(sorted(counts["returned"].items()))} for role, counts in models.items()}
 
 
 _NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}

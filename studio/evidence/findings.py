@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from reelbench.registry.values import is_array, is_object
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_windows, seconds_apart
 
 Label = Literal[
@@ -33,39 +34,16 @@ LABELS: tuple[Label, ...] = get_args(Label)
 """The taxonomy (supplement, Tab. 8)."""
 
 Cause = Literal["planning", "knowledge", "temporal", "spatial", "attribute", "spurious", "logic"]
-LABEL_OF: dict[Cause, Label] = {
-    "planning": "Reasoning",
-    "knowledge": "Knowledge-Dependent Issue",
-    "temporal": "Temporal Localization",
-    "spatial": "Spatial Grounding",
-    "attribute": "Attribute Misidentification",
-    "spurious": "Spurious Object/Event",
-    "logic": "Reasoning",
-}
+_CAUSES: dict[Cause, dict[str, Any]] = studio_data("evidence/causes.yaml")
+LABEL_OF: dict[Cause, Label] = {cause: about["label"] for cause, about in _CAUSES.items()}
 """Cause -> label, in the order of Fig. 6."""
 
 SubCause = Literal["planning", "logic"]
-_SUB_CAUSES: dict[Cause, SubCause] = {"planning": "planning", "logic": "logic"}
 
 TOLERANCE = 5.0
 """Seconds that a critical time may be off (Fig. 6)."""
-# A tagger may name the label instead of its cause; "Reasoning" alone doesn't say which of two.
-_CAUSE_NAMES: dict[str, Cause] = {
-    **{label.casefold(): cause for cause, label in LABEL_OF.items() if label != "Reasoning"},
-    "external knowledge": "knowledge",
-}
-# In the paper's shape it may name a check of Fig. 6, or use one of the two short names that Fig. 7 gives as examples.
-_CAUSE_OF_CHECK: dict[str, Cause] = {
-    "intent/planning failure": "planning",
-    "knowledge failure": "knowledge",
-    "temporal failure": "temporal",
-    "localization": "temporal",
-    "spatial / detection failure": "spatial",
-    "grounding": "spatial",
-    "attribute failure": "attribute",
-    "hallucination": "spurious",
-    "logical failure": "logic",
-}
+_NAMES: dict[str, Cause] = {name: cause for cause, about in _CAUSES.items() for name in about["names"]}
+_CHECKS: dict[str, Cause] = {check: cause for cause, about in _CAUSES.items() for check in about["checks"]}
 
 
 class OtherPath(BaseModel):
@@ -100,7 +78,7 @@ class Finding(BaseModel):
     @field_validator("cause", mode="before")
     @classmethod
     def _by_any_name(cls, value: object) -> object:
-        return _CAUSE_NAMES.get(value.casefold(), value) if isinstance(value, str) else value
+        return _NAMES.get(value.casefold(), value) if isinstance(value, str) else value
 
     @field_validator("causes", mode="before")
     @classmethod
@@ -163,10 +141,12 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
         raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
     earliest = min(causes, key=list(LABEL_OF).index)
     # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
-    cause = finding.cause or earliest
-    return NodeVerdict(
-        status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), by_order=LABEL_OF[earliest], **kept
-    )
+    return _wrong(finding.cause or earliest, by_order=LABEL_OF[earliest], **kept)
+
+
+def _wrong(cause: Cause, **kept: Any) -> NodeVerdict:  # noqa: ANN401 - as its fields
+    sub_cause = cause if cause in ("planning", "logic") else None
+    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=sub_cause, **kept)
 
 
 def seconds_off(model_time: str | None, node: Node) -> float | None:
@@ -255,7 +235,7 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
     reason = str(outputs.get("missing_evidence_reason") or "").strip()
     if reason.casefold() == "reasoning":  # one label for two causes: which of them isn't said
         return NodeVerdict(status="wrong", label="Reasoning", **kept)
-    cause = _CAUSE_OF_CHECK.get(reason.casefold()) or _CAUSE_NAMES.get(reason.casefold())
+    cause = _CHECKS.get(reason.casefold()) or _NAMES.get(reason.casefold())
     if cause is None:
         raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
-    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), **kept)
+    return _wrong(cause, **kept)
