@@ -264,11 +264,11 @@ def _models(
     retry_unread: bool,
     batch: bool = False,
 ) -> "RoleModels":
-    from reelbench.studio.diagnosis.asking import ROLES, RoleModels, prompts_of
+    from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
     changed = {"retry_unread": retry_unread, "batch": batch}
     asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
-    return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
+    return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
 def _known(path: Path | None) -> "dict[str, Graph]":

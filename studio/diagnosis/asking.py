@@ -30,7 +30,7 @@ from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion,
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
-from reelbench.studio.evidence.isolation import Round, to_judge
+from reelbench.studio.evidence.isolation import Round, Vote, to_judge
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 
@@ -44,15 +44,14 @@ class DiagnosisPrompts(PromptFiles):
     There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
     """
 
+    def __init__(self, folder: Path | None = None) -> None:
+        """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
+        super().__init__(resources.files("reelbench.studio.diagnosis"), folder)
+
     def text(self, name: str) -> str:
         """Return a prompt, its double braces single."""
         text = super().text(name)
         return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
-
-
-def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
-    """Return the models' prompts; files of `folder` take the place of ours (InputError where it has none)."""
-    return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
 
 
 TOLD = 5  # problems of a reply that are told to the model
@@ -73,7 +72,7 @@ class RoleModels:
     options: Mapping[str, AskOptions]
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
-    prompts: PromptFiles = field(default_factory=prompts_of)
+    prompts: PromptFiles = field(default_factory=DiagnosisPrompts)
 
     def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
         """Return an asker for each role; nothing is sent yet."""
@@ -151,22 +150,22 @@ def check_answered(reasons: Iterable[str | None], what: str) -> None:
 def write(
     folder: Path,
     graphs: Sequence[Graph],
-    questions: Sequence[ReasonedQuestion] = (),
-    lacking: Mapping[str, str] | None = None,
-    asked: Mapping[str, Any] | None = None,
+    questions: Sequence[ReasonedQuestion],
+    lacking: Mapping[str, str],
+    asked: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
 
-    `questions` are the graphs', for figures by locale and for the warning that needs the answer; `lacking` says for
-    which a model gave none, and why; `asked` which models made them and by which prompts, where they were made here.
+    `questions` are the graphs', where they are known, for figures by locale and for the warning that needs the answer;
+    `lacking` says for which a model gave none, and why; `asked` which models made them and by which prompts.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}
     counted = statistics(graphs, locales or None) | {
         "warnings": count_warnings(graphs, answers),
-        GRAPH_INVALID: len(lacking or {}),
-        "invalid": sorted(lacking or {}),
-        **(asked or {}),
+        GRAPH_INVALID: len(lacking),
+        "invalid": sorted(lacking),
+        **asked,
     }
     write_records(folder / GRAPHS, graphs)
     write_json(folder / STATISTICS, counted)
@@ -188,21 +187,6 @@ def draw(folder: Path, graphs: Iterable[Graph], form: str) -> None:
 VOTES = 3
 """How often the paper asks (supplement, D.3)."""
 
-Vote = Mapping[str, NodeVerdict] | None
-"""Node id -> verdict; None for a reply that could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class TagVotes:
-    """The votes on one attempt, and the cue that each brings for the next one, where the prompt asks for one.
-
-    `lacking` is why some could not be had, which is not that they could not be read.
-    """
-
-    votes: list[Vote]
-    cues: list[str | None] = field(default_factory=list[str | None])
-    lacking: str | None = None
-
 
 async def tag(
     question: ReasonedQuestion,
@@ -213,8 +197,12 @@ async def tag(
     *,
     prompts: PromptFiles,
     votes: int = VOTES,
-) -> TagVotes:
-    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told."""
+) -> tuple[list[Vote], list[str | None]] | str:
+    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told.
+
+    Returns the votes, and the cue that each brings for the next attempt, where the prompt asks for one; or the reason
+    why some could not be had, which is not that they could not be read.
+    """
     texts = (question.question, question.answer, attempt.answer)
     english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
     asked = to_judge(graph, history)
@@ -237,7 +225,7 @@ async def tag(
     }
     lacking = next((reason for _, reason in english if reason is not None), None)
     if lacking is not None:
-        return TagVotes([], lacking=lacking)
+        return lacking
 
     def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
         value = whole_object(reply)
@@ -252,10 +240,10 @@ async def tag(
         *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
-    # What may come another time is said first: then the same is asked again.
-    lacking = min((str(reason) for reason in reasons), key=lambda reason: reason not in COMES_BACK, default=None)
+    if reasons:  # what may come another time is said first: then the same is asked again
+        return min(map(str, reasons), key=lambda reason: reason not in COMES_BACK)
     read_votes = [reply.value or (None, None) for reply in replies]
-    return TagVotes([vote for vote, _ in read_votes], [cue for _, cue in read_votes], lacking)
+    return [vote for vote, _ in read_votes], [cue for _, cue in read_votes]
 
 
 async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> tuple[str, str | None]:

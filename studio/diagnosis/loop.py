@@ -168,11 +168,12 @@ def _tagged(
         found = await asking.tag(
             questions[key], graphs[key], before, attempt, askers, prompts=prompts, votes=plan.votes
         )
-        if found.lacking is not None:
-            lacking[key] = found.lacking
+        if isinstance(found, str):
+            lacking[key] = found
             return ended(key, "tagger_unavailable")
+        votes, cues = found
         right = attempt.right is True
-        return advance(graphs[key], before, found.votes, answer_right=right, rounds=plan.rounds, cues=found.cues)
+        return advance(graphs[key], before, votes, answer_right=right, rounds=plan.rounds, cues=cues)
 
     # A first answer that could not be judged may be right: it does not enter.
     entering = [
