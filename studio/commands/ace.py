@@ -76,11 +76,12 @@ def ace(
 
         if output is not None:
             folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
-        elif run is not None:
-            folder = run / enhanced.name
+        elif run is not None or answers is not None:
+            folder = (run or home() / "results") / enhanced.name
         else:
-            folder = None if enhanced.answers is None else home() / "results" / enhanced.name
-        outcomes += _write(enhanced, document, options, folder)
+            folder = None
+        if folder is not None:
+            outcomes += _write(enhanced, document, options, folder)
         documents.append(document)
         if not as_json:
             _show(document, answers)
@@ -96,25 +97,18 @@ def ace(
         )
 
 
-def _write(
-    enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path | None
-) -> "list[Outcome]":
+def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path) -> "list[Outcome]":
     from reelbench.registry.files import write_json, write_jsonl
 
-    outcomes = []
     if enhanced.answers is not None:
-        evaluation = enhanced.evaluation(options)
-        outcomes = [evaluation.write(folder)] if folder is not None else []
-    elif folder is not None:
-        write_jsonl(
-            folder / CHOSEN_FILE,
-            ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
-        )
-    if folder is not None:
+        outcomes = [enhanced.evaluation(options).write(folder)]
         write_json(folder / ACE_FILE, document)
-        if enhanced.answers is None:
-            console.note(f"written to {folder}")
-    return outcomes
+        return outcomes
+    texts = {case.id: case.candidates[enhanced.chosen[case.id]] for case in enhanced.cases}
+    write_jsonl(folder / CHOSEN_FILE, ({"id": name, "prediction": text} for name, text in texts.items()))
+    write_json(folder / ACE_FILE, document)
+    console.note(f"written to {folder}")
+    return []
 
 
 def _show(document: dict[str, Any], answers: "Answers | None") -> None:

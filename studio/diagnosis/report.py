@@ -20,9 +20,9 @@ from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address, read_json, write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import Estimate, cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent, Step
+from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion, Spent, Step
 from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
@@ -48,6 +48,10 @@ class _Error(NamedTuple):
     round: int
 
 
+_Answer = tuple[ReasonedQuestion, bool]
+"""A question, and whether its first answer is right."""
+
+
 def figures(folder: Folder) -> dict[str, Any]:
     """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
 
@@ -67,7 +71,9 @@ def figures(folder: Folder) -> dict[str, Any]:
     """
     folder.settings()
     attempts, every = list(folder.answers(1).values()), folder.steps()
-    questions, graphs = {question.id: question for question in folder.questions}, folder.graphs
+    questions = {question.id: question for question in folder.questions}
+    known = [attempt for attempt in attempts if attempt.id in questions]
+    answers = [(questions[attempt.id], attempt.right) for attempt in known if attempt.right is not None]
     right = {attempt.id for attempt in attempts if attempt.right is True}
     steps = [step for step in every if step.question.id not in right]
     records = [step.record for step in steps]
@@ -113,8 +119,8 @@ def figures(folder: Folder) -> dict[str, Any]:
         "consensus_by_round": _consensus(wrong),
         "nodes": _nodes(tag for step in last for tag in step.record.nodes.values()),
         "times": _times(wrong),
-        "sizes": _by_size(attempts, questions, graphs),
-        "skills": _by_skill(attempts, questions, errors),
+        "sizes": _by_size(answers, folder.graphs),
+        "skills": _by_skill(answers, errors),
         "right_answers": _right_answers([step for step in every if step.record.stop == _RIGHT]),
         "models": _summed(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
@@ -152,9 +158,9 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]
     """Return the number of errors with one of the labels, their share of all, and its interval."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
-    of_them = np.array([float(error.label in labels) for error in errors])
-    share = mean_over_clusters(of_them, [error.question.cluster for error in errors], bounds=(0, 1))
-    return {"n": int(of_them.sum()), "share": share.value, "ci95": share.ci95}
+    hits = [error.label in labels for error in errors]
+    share = _over_videos(hits, [error.question for error in errors])
+    return {"n": sum(hits), "share": share.value, "ci95": share.ci95}
 
 
 def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, dict[str, Any]]:
@@ -255,16 +261,13 @@ _NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.in
 _DEPTHS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
 
 
-def _by_size(
-    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], graphs: Mapping[str, Graph]
-) -> dict[str, Any] | None:
+def _by_size(answers: Sequence[_Answer], graphs: Mapping[str, Graph]) -> dict[str, Any] | None:
     """Return the share of right answers by number of nodes and by depth (edges of the longest path).
 
     `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all judged
     answers have a graph, the right ones too: those of lost questions alone have no share to tell.
     """
-    judged = [attempt for attempt in attempts if attempt.right is not None]
-    if not judged or not all(attempt.id in graphs and attempt.id in questions for attempt in judged):
+    if not answers or not all(question.id in graphs for question, _ in answers):
         return None
     sizes: dict[str, tuple[dict[str, float], Callable[[Graph], int]]] = {
         "nodes": (_NODES, lambda graph: len(graph.nodes)),
@@ -272,37 +275,34 @@ def _by_size(
     }
     rates: dict[str, Any] = {}
     for name, (bins, size) in sizes.items():
-        groups: dict[str, list[Attempt]] = {label: [] for label in bins}
-        for attempt in judged:
-            fits = next(label for label, most in bins.items() if size(graphs[attempt.id]) <= most)
-            groups[fits].append(attempt)
-        rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
+        groups: dict[str, list[_Answer]] = {label: [] for label in bins}
+        for question, right in answers:
+            fits = next(label for label, most in bins.items() if size(graphs[question.id]) <= most)
+            groups[fits].append((question, right))
+        rates[name] = {label: _rate(members) for label, members in groups.items() if members}
     return rates
 
 
-def _by_skill(
-    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], errors: Iterable[_Error]
-) -> dict[str, Any]:
-    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors in its questions, over these.
-
-    First answers to other questions than these are left out.
-    """
-    asked: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        if attempt.right is not None and attempt.id in questions:
-            for skill in questions[attempt.id].skills:
-                asked.setdefault(skill, []).append(attempt)
+def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str, Any]:
+    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors in its questions, over these."""
+    asked: dict[str, list[_Answer]] = {}
+    for question, right in answers:
+        for skill in question.skills:
+            asked.setdefault(skill, []).append((question, right))
     counts = Counter((skill, error.label) for error in errors for skill in error.question.skills)
     return {
-        skill: _rate(of, questions) | {"labels": {label: counts[skill, label] / len(of) for label in LABELS}}
+        skill: _rate(of) | {"labels": {label: counts[skill, label] / len(of) for label in LABELS}}
         for skill, of in sorted(asked.items())
     }
 
 
-def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]) -> dict[str, Any]:
-    right = np.array([float(attempt.right is True) for attempt in attempts])
-    share = mean_over_clusters(right, [questions[attempt.id].cluster for attempt in attempts], bounds=(0, 1))
-    return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
+def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
+    share = _over_videos([right for _, right in answers], [question for question, _ in answers])
+    return {"n": len(answers), "right": share.value, "ci95": share.ci95}
+
+
+def _over_videos(hits: Sequence[bool], questions: Iterable[ReasonedQuestion]) -> Estimate:
+    return mean_over_clusters(np.array(hits, dtype=float), [each.cluster for each in questions], bounds=(0, 1))
 
 
 # --- two diagnoses --------------------------------------------------------------------------------------------------
@@ -449,10 +449,7 @@ def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
     if tag is None:
         return about
     return about | {
-        "status": tag.status,
-        "label": tag.label,
-        "sub_cause": tag.sub_cause,
-        "settled": tag.settled,
+        **tag.model_dump(include={"status", "label", "sub_cause", "settled"}),
         "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
         "later": _LATER.get(tag.later or ""),
     }

@@ -14,9 +14,9 @@ place for the model's time or whether it matters, so ±5 s is the tagger's word 
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from reelbench.registry.values import is_array, is_object
 from reelbench.studio.data_files import studio_data
@@ -46,6 +46,19 @@ _NAMES: dict[str, Cause] = {name: cause for cause, about in _CAUSES.items() for 
 _CHECKS: dict[str, Cause] = {check: cause for cause, about in _CAUSES.items() for check in about["checks"]}
 
 
+def _by_any_name(value: object) -> object:
+    return _NAMES.get(value.casefold(), value) if isinstance(value, str) else value
+
+
+def _is_a_time(value: str) -> str:
+    if read_windows(value) is None:
+        raise ValueError("is not m:ss, h:mm:ss, a range of these, or N/A")
+    return value
+
+
+_Named = Annotated[Cause, BeforeValidator(_by_any_name)]
+
+
 class OtherPath(BaseModel):
     """Another way to the answer than the graph's, as a tagger sees it."""
 
@@ -67,32 +80,13 @@ class Finding(BaseModel):
     other_path: OtherPath | None = None
     time_critical: bool = False
     """Whether the answer depends on the node's time."""
-    model_time: str = NOT_APPLICABLE
+    model_time: Annotated[str, AfterValidator(_is_a_time)] = NOT_APPLICABLE
     """The time that the model names for it."""
-    cause: Cause | None = None
+    cause: _Named | None = None
     """The first cause that fits the model's first mistake, where something is wrong."""
-    causes: tuple[Cause, ...] = ()
+    causes: Annotated[tuple[_Named, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)] = ()
     """All causes that apply."""
     why: str = ""
-
-    @field_validator("cause", mode="before")
-    @classmethod
-    def _by_any_name(cls, value: object) -> object:
-        return _NAMES.get(value.casefold(), value) if isinstance(value, str) else value
-
-    @field_validator("causes", mode="before")
-    @classmethod
-    def _each_by_any_name(cls, value: object) -> object:
-        if isinstance(value, str):
-            value = [value]
-        return [cls._by_any_name(name) for name in value] if is_array(value) else value
-
-    @field_validator("model_time")
-    @classmethod
-    def _is_a_time(cls, value: str) -> str:
-        if read_windows(value) is None:
-            raise ValueError("is not m:ss, h:mm:ss, a range of these, or N/A")
-        return value
 
 
 class NodeVerdict(BaseModel):

@@ -243,22 +243,21 @@ def printed_map(graph: Graph) -> str:
 
 def warnings(graph: Graph, answer: str | None = None) -> list[str]:
     """Return the `WARNINGS` that hold; without the answer, in the graph's language, its place is not looked at."""
-    kinds: list[str] = []
-    if len(graph.ends) > 1:
-        kinds.append(SEVERAL_ENDS)
-    if answer is not None and not any(normalize(answer) in normalize(graph.by_id[end].evidence) for end in graph.ends):
-        kinds.append(ANSWER_NOT_AT_END)
-    connected, todo = {graph.ends[-1]}, [graph.ends[-1]]
+    ends = graph.ends
+    connected, todo = {ends[-1]}, [ends[-1]]
     while todo:
         node = todo.pop()
         new = {*graph.by_id[node].parents, *graph.children[node]} - connected
         connected |= new
         todo += new
-    if len(connected) < len(graph.nodes):
-        kinds.append(UNCONNECTED)
-    if any(len(node.windows) > 1 for node in graph.nodes):
-        kinds.append(SEVERAL_TIMES)
-    return kinds
+    told = [normalize(graph.by_id[end].evidence) for end in ends] if answer is not None else []
+    holds = {
+        SEVERAL_ENDS: len(ends) > 1,
+        ANSWER_NOT_AT_END: answer is not None and not any(normalize(answer) in text for text in told),
+        UNCONNECTED: len(connected) < len(graph.nodes),
+        SEVERAL_TIMES: any(len(node.windows) > 1 for node in graph.nodes),
+    }
+    return [kind for kind in WARNINGS if holds[kind]]
 
 
 def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = None) -> dict[str, int]:
