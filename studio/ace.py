@@ -99,11 +99,7 @@ Ranked = tuple[dict[str, list[list[str | None]]], Tally]
 
 
 def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
-    """Ask the ranker about all candidates; `note` is told each line that the user should know.
-
-    Raises:
-        ReelbenchError: Some replies can't be had now; what came is kept.
-    """
+    """Ask the ranker about all candidates; ReelbenchError where replies can't be had now (what came is kept)."""
     asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
 
     async def reply(case: CandidateSet, index: int, vote: int) -> str | None:

@@ -118,13 +118,8 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
     """Read the user's own rows with `question` and, where there is one, `answer`.
 
     JSON Lines, a JSON list, or a JSON object whose values are the rows (as `make discussion` writes them). The data set
-    is called `name`, or after the file.
-
-    `id` (or `qid`), `language` (default `en`), `video`, `span`, `question_span` and `duration` are read too; other
-    fields are left alone.
-
-    Raises:
-        InputError: names the file, the line and the field that is wrong.
+    is called `name`, or after the file. `id` (or `qid`) and the other fields of `_READ` are read too. InputError names
+    the file, the line and the field that is wrong.
     """
     if path.suffix == ".json":
         document = read_json_or_jsonl(path)

@@ -105,10 +105,8 @@ def make(
 ) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
-    Returns the graphs in the questions' order, question id -> why it has none, and the models' usage.
-
-    Raises:
-        ReelbenchError: Some replies can't be had now; those that came are kept.
+    Returns the graphs in the questions' order, question id -> why it has none, and the models' usage; ReelbenchError
+    where some replies can't be had now.
     """
     askers = asked.askers([GRAPH])
     runner = Runner(askers.values(), progress)

@@ -37,11 +37,7 @@ _COMES_BACK = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET, Reason.J
 
 
 def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
-    """Read a folder that `reelbench score` or `run` wrote -> (benchmark, split, its answers).
-
-    Raises:
-        InputError: It is not a result, or no answer in it was judged.
-    """
+    """Read a result's folder -> (benchmark, split, its answers); InputError where none of them was judged."""
     result = result_files.read(folder)
     spec = discovery.spec_of(result.benchmark)
     attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
@@ -135,8 +131,7 @@ class LmmsEval:
     def __call__(self, run: Path, lock: int) -> list[Attempt]:
         """Return the model's attempts at the questions in a run's cues; a run that has ended is only read.
 
-        Raises:
-            ReelbenchError: lmms-eval failed, or the judge can't be asked now.
+        ReelbenchError where lmms-eval failed, or the judge can't be asked now.
         """
         output = run / "lmms_eval"
         logged = _ended(output, self.task.name)

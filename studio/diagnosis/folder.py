@@ -31,10 +31,12 @@ from reelbench.studio.evidence.isolation import NodeTag, Round
 
 SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
-_DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
+GRAPHS, _DIAGNOSIS, _QUESTIONS = "graphs.jsonl", "diagnosis.json", "questions.jsonl"
+_ASKED, _LOCK = "asked.json", ".lock"
+STEPS = "reasoning_steps"
+"""The column with a person's steps."""
 
-
-GRAPHS = "graphs.jsonl"
+RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
 class Spent(BaseModel):
@@ -49,13 +51,6 @@ class Spent(BaseModel):
 
 class SpentByRole(RootModel[dict[str, Spent]]):
     """What asking came to, by role."""
-
-
-RecordT = TypeVar("RecordT", bound=BaseModel)
-
-
-STEPS = "reasoning_steps"
-"""The column with a person's steps."""
 
 
 class ReasonedQuestion(BaseModel):
@@ -201,35 +196,30 @@ class Folder:
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
-    def rounds(self) -> list[Round]:
-        """Return every question's rounds, of the rounds that are over; InputError where one is of no question here."""
+    def steps(self) -> list[Step]:
+        """Return every question's rounds that are over, in this order; InputError where something here is wrong."""
         path = self.path / ISOLATION
         records = _records(path, Round) if path.is_file() else []
-        known = {question.id for question in self.questions} if records else set()
-        for record in records:
-            if record.id not in known:
-                raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
-        return records
-
-    def steps(self) -> list[Step]:
-        """Return every question's rounds that are over, in the order of questions and rounds.
-
-        Raises:
-            InputError: Something in the folder is wrong.
-        """
-        questions = {question.id: question for question in self.questions}
-        graphs, records = self.graphs, self.rounds()
+        questions = {question.id: question for question in self.questions} if records else {}
+        place, graphs = {key: number for number, key in enumerate(questions)}, self.graphs
         answers = {number: self.answers(number) for number in {record.round for record in records}}
-        order = {key: place for place, key in enumerate(questions)}
-        steps, cues = list[Step](), dict[str, str | None]()
-        for record in sorted(records, key=lambda record: (order[record.id], record.round)):
+        for record in records:
             key = record.id
+            if key not in questions:
+                raise InputError(f"{path}: round {record.round} is of {key[:60]!r}, which {_QUESTIONS} lacks")
             if record.nodes and key not in graphs:
                 raise InputError(f"{self.path / GRAPHS}: lacks {key[:60]!r}, whose nodes were tagged")
+        steps, cues = list[Step](), dict[str, str | None]()
+        for record in sorted(records, key=lambda record: (place[record.id], record.round)):
+            key = record.id
             graph, attempt = graphs.get(key) or Graph(id=key, nodes=()), answers[record.round].get(key)
             steps.append(Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key)))
             cues[key] = record.cue
         return steps
+
+    def rounds(self) -> list[Round]:
+        """Return the records of all rounds that are over, as of `steps`."""
+        return [step.record for step in self.steps()]
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""

@@ -110,11 +110,7 @@ class NodeVerdict(BaseModel):
 
 
 def decide(finding: Finding, node: Node) -> NodeVerdict:
-    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes).
-
-    Raises:
-        ValueError: The evidence is not found and no cause is named.
-    """
+    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes); ValueError where one is lacking."""
     kept: dict[str, Any] = {
         "found": finding.found,
         "time_critical": finding.time_critical,

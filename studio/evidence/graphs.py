@@ -166,8 +166,7 @@ class Graph(BaseModel):
 def read_graphs(path: Path | str) -> list[Graph]:
     """Read graphs from JSON Lines: `{"id", "nodes": [...]}`, or the paper's `{"id", "solution_graph": {...}}`.
 
-    Raises:
-        InputError: The first line that is wrong, with its id and node; or the file holds no graph.
+    InputError names the first line that is wrong, with its id and node.
     """
     graphs: dict[str, Graph] = {}
     lines: dict[str, int] = {}
