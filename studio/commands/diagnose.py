@@ -96,8 +96,7 @@ def graphs(
     from reelbench.studio.diagnosis import asking
     from reelbench.studio.diagnosis.folder import read_questions
 
-    lacking: dict[str, str] = {}
-    asked: dict[str, Any] = {}
+    lacking, asked = dict[str, str](), dict[str, Any]()
     if given is not None:
         made, questions = list(_known(given).values()), []
         if name is not None:
@@ -106,7 +105,7 @@ def graphs(
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
-        models = _models(llm, prompts, ("graph",), retry_unread=retry_unread)
+        models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
             made, lacking, spent = asking.make(questions, models, show)
@@ -126,9 +125,8 @@ def graphs(
             cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
             table.add_row(group, str(figures["questions"]), *cells)
         console.show(table)
-        warnings = {kind: n for kind, n in counted["warnings"].items() if n}
-        if warnings:
-            console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
+        if warnings := ", ".join(f"{kind} {n}" for kind, n in counted["warnings"].items() if n):
+            console.note(f"warnings: {warnings}")
     console.note(f"written to {out}")
     if lacking and not made:
         raise ReelbenchError("no reply of the model could be read as a graph; ask again with --retry-unread")
@@ -240,7 +238,7 @@ def report(
         raise InputError("--people: is compared with one diagnosis; give one DIR")
     if only is not None and len(unique) < 2:  # noqa: PLR2004
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
-    agreement: dict[str, Any] | None = None
+    agreement = None
     if people:
         from reelbench.studio.diagnosis.folder import judged
         from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
@@ -257,16 +255,10 @@ def report(
 
 
 def _models(
-    llm: "dict[str, AskOptions]",
-    prompts: Path | None,
-    roles: tuple[str, ...] | None = None,
-    *,
-    retry_unread: bool,
-    batch: bool = False,
+    llm: "dict[str, AskOptions]", prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool
 ) -> "RoleModels":
     from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
-    changed = {"retry_unread": retry_unread, "batch": batch}
     asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
     return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
