@@ -361,12 +361,11 @@ def _show_rates(figures: dict[str, Any]) -> None:
         errors = ("#errors a question", "most of them") if title == "skill" else ()
         table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
         for name, rate in rates.items():
-            ends = _between(rate["ci95"])
-            counted: tuple[str, ...] = ()
-            if (labels := rate.get("labels")) is not None:
+            cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+            if labels := rate.get("labels"):
                 most, each = max(labels.items(), key=lambda label: label[1])
-                counted = f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"
-            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *counted)
+                cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
+            table.add_row(name, *cells)
         if rates:
             console.show(table)
 

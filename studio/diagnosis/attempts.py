@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,13 +173,9 @@ class LmmsEval:
 
 def _ended(output: Path, task: str) -> run_logs.LoggedTask | None:
     """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
-    if not output.is_dir():
-        return None
-    try:
-        logged = next((logged for logged in run_logs.logged_tasks(output) if logged.task == task), None)
-        if logged is None:
-            return None
-        counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
-        return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
-    except InputError:
-        return None
+    with suppress(InputError):
+        for logged in run_logs.logged_tasks(output):
+            if logged.task == task:
+                counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
+                return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
+    return None

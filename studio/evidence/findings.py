@@ -216,16 +216,14 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
     status = outputs.get("status")
     if status == "undetermined":
         return None
-    if outputs.get("divergence") is True:
-        return NodeVerdict(status="divergent", **kept)
-    if status == "right":
-        return NodeVerdict(status="right", **kept)
+    if (divergent := outputs.get("divergence") is True) or status == "right":
+        return NodeVerdict(status="divergent" if divergent else "right", **kept)
     if status != "wrong":
         raise ValueError(f"status is {status!r:.40}, not right, wrong or undetermined")
     reason = str(outputs.get("missing_evidence_reason") or "").strip()
     if reason.casefold() == "reasoning":  # one label for two causes: which of them isn't said
         return NodeVerdict(status="wrong", label="Reasoning", **kept)
-    cause = _CHECKS.get(reason.casefold()) or _NAMES.get(reason.casefold())
+    cause = (_CHECKS | _NAMES).get(reason.casefold())
     if cause is None:
         raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
     return _wrong(cause, **kept)

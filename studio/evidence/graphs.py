@@ -23,7 +23,7 @@ from reelbench.registry import bounds
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.languages import ascii_digits, ascii_signs
-from reelbench.registry.values import is_array, is_object, is_whole
+from reelbench.registry.values import is_array, is_id, is_object
 from reelbench.scoring.exact_match import normalize
 
 NOT_APPLICABLE = "N/A"
@@ -280,11 +280,10 @@ def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None
         figures[name] = _spread(counts) | {"total": sum(counts)}
     figures["depth"] = _spread([max(graph.depths.values()) for graph in graphs])
     if locales is not None:
-        groups: dict[str, list[Graph]] = {}
-        for graph in graphs:
-            if graph.id in locales:
-                groups.setdefault(locales[graph.id], []).append(graph)
-        figures["locales"] = {locale: statistics(groups[locale]) for locale in sorted(groups)}
+        figures["locales"] = {
+            locale: statistics(graph for graph in graphs if locales.get(graph.id) == locale)
+            for locale in sorted({locales[graph.id] for graph in graphs if graph.id in locales})
+        }
     return figures
 
 
@@ -298,18 +297,16 @@ def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
     """Return (id, entry) of each node, and what is wrong where there are none."""
     if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
         return [], 'a graph has either "nodes" (a list) or "solution_graph" (a map)'
-    entries: list[tuple[str | None, Any]] = []
+    nodes = value.get("nodes", value.get("solution_graph"))
     if "nodes" in value:
-        nodes = value["nodes"]
         if not is_array(nodes):
             return [], '"nodes" is not a list'
-        entries = [(_key(entry.get("id")) if is_object(entry) else None, entry) for entry in nodes]
+        entries = [(entry.get("id") if is_object(entry) else None, entry) for entry in nodes]
+    elif is_object(nodes):
+        entries = list(nodes.items())
     else:
-        graph = value["solution_graph"]
-        if not is_object(graph):
-            return [], '"solution_graph" is not a map of node ids'
-        entries = [(_key(key), entry) for key, entry in graph.items()]
-    return entries, None if entries else "the graph has no node"
+        return [], '"solution_graph" is not a map of node ids'
+    return [(_key(key), entry) for key, entry in entries], None if entries else "the graph has no node"
 
 
 def _entry_problems(key: str | None, entry: object) -> list[str]:
@@ -334,10 +331,8 @@ def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _key(value: object) -> str | None:
-    """Return an id as text: text that is not blank, or a whole number."""
-    if is_whole(value):
-        return str(value)
-    return value if isinstance(value, str) and value.strip() else None
+    """Return an id as text."""
+    return str(value) if is_id(value) else None
 
 
 def _shown(value: object) -> str:
