@@ -58,6 +58,7 @@ def ace(
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
     from reelbench.methods.candidates import limited
+    from reelbench.registry.home import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 
@@ -71,8 +72,6 @@ def ace(
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
-        from reelbench.registry.home import home
-
         if output is not None:
             folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
         elif run is not None or answers is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from reelbench.llm import loop
@@ -55,14 +55,18 @@ class DiagnosisPrompts(PromptFiles):
 
 
 TOLD = 5  # problems of a reply that are told to the model
+T = TypeVar("T")
 
 
-def whole_object(reply: str) -> dict[Any, Any]:
-    """Return the object that a reply ends in; UnreadableError where there is none."""
+def read_whole(reply: str, read: Callable[[object], tuple[T, list[str]]]) -> T:
+    """Return what `read` makes of the object that a reply ends in; UnreadableError where it is wrong, or not there."""
     value = last_dictionary(reply)
     if value is None:
         raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
-    return value
+    found, problems = read(value)
+    if problems:
+        raise UnreadableError("; ".join(problems[:TOLD]))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,7 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
     """Return the graph of a question's steps, or the reason why there is none."""
 
     def read(reply: str) -> Graph:
-        nodes, problems = read_nodes(whole_object(reply))
-        if problems:
-            raise UnreadableError("; ".join(problems[:TOLD]))
-        return Graph(id=question.id, nodes=tuple(nodes))
+        return Graph(id=question.id, nodes=tuple(read_whole(reply, read_nodes)))
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
@@ -226,11 +227,8 @@ async def tag(
         return lacking
 
     def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
-        value = whole_object(reply)
-        verdicts, problems = read_findings(value, graph, asked)
-        if problems:
-            raise UnreadableError("; ".join(problems[:TOLD]))
-        return verdicts, read_cue(value)
+        verdicts = read_whole(reply, lambda value: read_findings(value, graph, asked))
+        return verdicts, read_cue(last_dictionary(reply))
 
     parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)

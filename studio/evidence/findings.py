@@ -191,15 +191,14 @@ def _read_solution(
     for key in graph.order:
         entry = entries.get(key)
         outputs = entry.get("outputs", entry) if is_object(entry) else None
-        if not is_object(outputs):
-            problems += [f"node {key!r}: is missing, or has no outputs"] if key in asked or key in entries else []
-            continue
-        try:
-            verdict = _stated_verdict(outputs)
-        except ValueError as error:
-            problems.append(f"node {key!r}: {error}")
-        else:
-            verdicts |= {key: verdict} if verdict is not None else {}
+        if is_object(outputs):
+            try:
+                if (verdict := _stated_verdict(outputs)) is not None:
+                    verdicts[key] = verdict
+            except ValueError as error:
+                problems.append(f"node {key!r}: {error}")
+        elif key in asked or key in entries:
+            problems.append(f"node {key!r}: is missing, or has no outputs")
     return verdicts, problems
 
 
