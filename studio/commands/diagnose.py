@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
-    from reelbench.studio.evidence.graphs import Graph
 
 _diagnose = partial(option, "diagnose")
 app = App("Find where answers went wrong: evidence graphs and their errors.")
@@ -59,10 +58,11 @@ class IsolationOptions:
         """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
         from reelbench.registry.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
+        from reelbench.studio.evidence.graphs import read_graphs
 
         return Plan(
             questions=questions,
-            graphs=_known(self.graphs),
+            graphs={} if self.graphs is None else {graph.id: graph for graph in read_graphs(self.graphs)},
             models=models,
             about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
             votes=self.llm_votes,
@@ -95,10 +95,11 @@ def graphs(
     """
     from reelbench.studio.diagnosis import asking
     from reelbench.studio.diagnosis.folder import read_questions
+    from reelbench.studio.evidence.graphs import read_graphs
 
     lacking, asked = dict[str, str](), dict[str, Any]()
     if given is not None:
-        made, questions = list(_known(given).values()), []
+        made, questions = read_graphs(given), []
         if name is not None:
             with suppress(DataUnavailableError):  # counting graphs needs none
                 questions = read_questions(name, split, data, fetch=False)
@@ -110,9 +111,7 @@ def graphs(
         with console.progress("making graphs", len(questions)) as show:
             made, lacking, spent = asking.make(questions, models, show)
         asked = {"models": spent, "prompts": models.prompts.hashes()}
-    counted = asking.write(out, made, questions, lacking, asked)
-    if form is not None:
-        asking.draw(out, made, form)
+    counted = asking.write(out, made, questions, lacking, asked, form=form)
     if lacking:
         console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
@@ -263,12 +262,6 @@ def _models(
     return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
-def _known(path: Path | None) -> "dict[str, Graph]":
-    from reelbench.studio.evidence.graphs import read_graphs
-
-    return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
-
-
 def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     """Report a diagnosis; ReelbenchError where no reply about any question could be read."""
     from reelbench.studio.diagnosis.loop import UNREAD
@@ -298,20 +291,19 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
         if both:
             _show_pair(**both)
         if people is not None:
-            _show_people(people)
+            first, same = people["first_errors"], people["same"]
+            kappa = "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}"
+            title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
+            rows = [
+                ("says the same", _percent(same["value"], same["ci95"]), ""),
+                ("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", ""),
+                ("Cohen's kappa", kappa, ""),
+                ("first error found", _percent(first["found"]), str(first["erroneous"])),
+                ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
+                ("F1 (ProcessBench)", _percent(first["f1"]), ""),
+            ]
+            console.show(console.table(title, "", "#value", "#n", rows=rows))
     console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
-
-
-def _show_people(people: dict[str, Any]) -> None:
-    first, same = people["first_errors"], people["same"]
-    table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
-    table.add_row("says the same", _with_ends(same["value"], same["ci95"]), "")
-    table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
-    table.add_row("Cohen's kappa", _kappa(people["kappa"]), "")
-    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
-    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
-    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
-    console.show(table)
 
 
 def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
@@ -342,7 +334,10 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
     if by_order:
         shares |= {f"{label}, by the earliest cause": share for label, share in order["labels"].items()}
     return {
-        **{title: _shared(share) for title, share in shares.items()},
+        **{
+            title: "–" if of["share"] is None else f"{_percent(of['share'], of['ci95'])}, {of['n']}"
+            for title, of in shares.items()
+        },
         "found by later rounds": str(figures["later"]["n"]),
         "questions entered": "{entered} of {asked}".format_map(figures["questions"]),
         "stops": ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
@@ -372,7 +367,7 @@ def _show_rates(figures: dict[str, Any]) -> None:
 
 def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     if agreement["nodes"]:
-        kappa = _kappa(agreement["kappa"])
+        kappa = "undefined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
         console.note(f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})")
     shared = differences["questions"]
     if differences["shares"] is None:
@@ -391,21 +386,11 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     )
 
 
-def _kappa(kappa: float | None) -> str:
-    return "undefined" if kappa is None else f"{kappa:.2f}"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"
+def _percent(share: float | None, ends: list[float] | None = None) -> str:
+    if share is None:
+        return "–"
+    return f"{share:.0%}" + (f" ({_between(ends)})" if ends else "")
 
 
 def _between(ends: list[float] | None, sign: str = "") -> str:
     return "" if ends is None else f"{ends[0]:{sign}.0%} to {ends[1]:{sign}.0%}"
-
-
-def _with_ends(share: float | None, ends: list[float] | None) -> str:
-    return _percent(share) + (f" ({_between(ends)})" if ends else "")
-
-
-def _shared(figures: dict[str, Any]) -> str:
-    return "–" if figures["share"] is None else f"{_with_ends(figures['share'], figures['ci95'])}, {figures['n']}"

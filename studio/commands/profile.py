@@ -174,20 +174,15 @@ def write(folder: Path, document: object, profiles: "Sequence[Profile]") -> None
     from reelbench.registry.files import write_json, write_text
 
     write_json(folder / "profile.json", document)
-    write_text(folder / "profile.md", table(profiles))
-    for name, svg in plots(profiles).items():
-        write_text(folder / f"{name}.svg", svg)
-
-
-def table(profiles: "Sequence[Profile]") -> str:
-    """Return the datasets side by side as a Markdown table."""
     columns = {name: column for name, (_, column, _) in _MEASURES.items() if column}
     heads = ["Dataset", "Rows", *(f"{column} {side}" for column in columns.values() for side in ("Q", "A", "avg"))]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for profile in profiles:
         cells = (number(value) for name in columns for value in profile.sides(name))
         lines.append(f"| {' | '.join([profile.name, str(profile.rows), *cells])} |")
-    return "\n".join(lines) + "\n"
+    write_text(folder / "profile.md", "\n".join(lines) + "\n")
+    for name, svg in plots(profiles).items():
+        write_text(folder / f"{name}.svg", svg)
 
 
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:

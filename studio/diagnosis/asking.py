@@ -93,7 +93,6 @@ def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
 # --- graphs ---------------------------------------------------------------------------------------------------------
 
 GRAPH_INVALID = "graph_invalid"
-STATISTICS = "statistics.json"
 DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
     "dot": (".dot", to_dot),
     "mermaid": (".mmd", to_mermaid),
@@ -152,8 +151,10 @@ def write(
     questions: Sequence[ReasonedQuestion],
     lacking: Mapping[str, str],
     asked: Mapping[str, Any],
+    *,
+    form: str | None,
 ) -> dict[str, Any]:
-    """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
+    """Write `graphs.jsonl` and `statistics.json` to a folder, and each graph in a format of `DRAWN` -> the statistics.
 
     `questions` are the graphs', where they are known, for figures by locale and for the warning that needs the answer;
     `lacking` says for which a model gave none, and why; `asked` which models made them and by which prompts.
@@ -167,18 +168,15 @@ def write(
         **asked,
     }
     write_records(folder / GRAPHS, graphs)
-    write_json(folder / STATISTICS, counted)
+    write_json(folder / "statistics.json", counted)
+    if form is not None:
+        ending, drawn = DRAWN[form]
+        for graph in graphs:
+            name = quote(graph.id, safe="")
+            if len(name) > _LONGEST:
+                name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
+            write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
     return counted
-
-
-def draw(folder: Path, graphs: Iterable[Graph], form: str) -> None:
-    """Write each graph to a file of its own in `graphs/`, in a format of `DRAWN`."""
-    ending, drawn = DRAWN[form]
-    for graph in graphs:
-        name = quote(graph.id, safe="")
-        if len(name) > _LONGEST:
-            name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
-        write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
 
 
 # --- votes ----------------------------------------------------------------------------------------------------------

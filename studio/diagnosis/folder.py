@@ -118,11 +118,6 @@ class Step:
         """The tags of the nodes that this round itself settled, in topological order."""
         return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
 
-    @property
-    def codes(self) -> dict[str, str]:
-        """What is said of these nodes: an error's label, or the status."""
-        return {key: tag.label or tag.status for key, tag in self.settled.items()}
-
 
 class Folder:
     """A diagnosis' folder; every file in it is whole or not there."""

@@ -128,15 +128,9 @@ def figures(folder: Folder) -> dict[str, Any]:
 
 
 def write(folder: Folder) -> dict[str, Any]:
-    """Write `report.json` and return what is in it."""
-    report = figures(folder)
+    """Write `report.json` and return what is in it; beside it the errors found up to each round (as Fig. 3), drawn."""
+    report, model = figures(folder), folder.settings().get("model")
     write_json(folder.path / REPORT, report)
-    write_text(folder.path / PICTURE, picture(report, folder.settings().get("model")))
-    return report
-
-
-def picture(report: Mapping[str, Any], model: str | None) -> str:
-    """Draw the errors that were found up to each round, by label (as the supplement's Fig. 3), as SVG."""
     total = Counter[str]()
     series: dict[str, dict[str, float]] = {}
     for line in report["rounds"]:
@@ -144,7 +138,8 @@ def picture(report: Mapping[str, Any], model: str | None) -> str:
         series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
     of_model = f" of {model}" if model else ""
     title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
-    return bars(title, series or {"": {}}, counts=True)
+    write_text(folder.path / PICTURE, bars(title, series or {"": {}}, counts=True))
+    return report
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------
