@@ -400,16 +400,25 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
                     "video": None if path is None else address(path, out),
                     "diagnoses": [None] * len(folders),
                 }
-            diagnoses = shown[question.id]["diagnoses"]
-            diagnoses[place] = diagnoses[place] or []
-            diagnoses[place].append(
-                {
-                    **step.record.model_dump(include={"round", "stop"}),
-                    "cue": step.cue,
-                    **step.attempt.model_dump(include={"answer", "output", "right"}),
-                    "nodes": [_node(graph, key, step.record.nodes.get(key)) for key in graph.order],
+            nodes = list[dict[str, Any]]()
+            for key in graph.order:
+                node, tag = graph.by_id[key], step.record.nodes.get(key)
+                about = {
+                    **node.model_dump(include={"id", "evidence"}),
+                    "time": node.timestamp,
+                    "seconds": node.windows[0][0] if node.windows else None,
+                    "parents": node.parents,
+                    "depth": graph.depths[key],
                 }
-            )
+                if tag is not None:
+                    about |= tag.model_dump(include={"status", "label", "sub_cause", "settled"})
+                    why = (vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label)
+                    about |= {"why": next(why, None), "later": _LATER.get(tag.later or "")}
+                nodes.append(about)
+            record = step.record.model_dump(include={"round", "stop"}) | {"cue": step.cue}
+            said = step.attempt.model_dump(include={"answer", "output", "right"})
+            diagnoses = shown[question.id]["diagnoses"]
+            diagnoses[place] = [*(diagnoses[place] or []), {**record, **said, "nodes": nodes}]
     data = {
         "diagnoses": [
             {"name": folder.path.absolute().name, "settings": setting, "figures": each}
@@ -429,22 +438,3 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
         head=page_head(_LINKS),
     )
     write_text(out, page)
-
-
-def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
-    node = graph.by_id[key]
-    about = {
-        "id": key,
-        "evidence": node.evidence,
-        "time": node.timestamp,
-        "seconds": node.windows[0][0] if node.windows else None,
-        "parents": node.parents,
-        "depth": graph.depths[key],
-    }
-    if tag is None:
-        return about
-    return about | {
-        **tag.model_dump(include={"status", "label", "sub_cause", "settled"}),
-        "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
-        "later": _LATER.get(tag.later or ""),
-    }

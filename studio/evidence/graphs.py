@@ -10,7 +10,7 @@ import re
 import statistics as descriptive
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
@@ -273,24 +273,22 @@ def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None
     by locale, too. A mean over no questions is None.
     """
     graphs = list(graphs)
-    edges = [sum(len(node.parents) for node in graph.nodes) for graph in graphs]
-    timed = [sum(bool(node.windows) for node in graph.nodes) for graph in graphs]
+    counts = {
+        "nodes": [len(graph.nodes) for graph in graphs],
+        "timestamps": [sum(bool(node.windows) for node in graph.nodes) for graph in graphs],
+        "edges": [sum(len(node.parents) for node in graph.nodes) for graph in graphs],
+        "depth": [max(graph.depths.values()) for graph in graphs],
+    }
     figures: dict[str, Any] = {"questions": len(graphs)}
-    for name, counts in (("nodes", [len(graph.nodes) for graph in graphs]), ("timestamps", timed), ("edges", edges)):
-        figures[name] = _spread(counts) | {"total": sum(counts)}
-    figures["depth"] = _spread([max(graph.depths.values()) for graph in graphs])
+    for name, of in counts.items():
+        mean, sd = (descriptive.fmean(of), descriptive.pstdev(of)) if of else (None, None)
+        figures[name] = {"mean": mean, "sd": sd} | ({} if name == "depth" else {"total": sum(of)})
     if locales is not None:
         figures["locales"] = {
             locale: statistics(graph for graph in graphs if locales.get(graph.id) == locale)
             for locale in sorted({locales[graph.id] for graph in graphs if graph.id in locales})
         }
     return figures
-
-
-def _spread(counts: Sequence[int]) -> dict[str, float | None]:
-    if not counts:
-        return {"mean": None, "sd": None}
-    return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
 
 
 def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
