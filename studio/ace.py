@@ -158,11 +158,8 @@ class Enhancement:
             },
         }
 
-    def evaluation(self, options: Options) -> Evaluation:
+    def evaluation(self, answers: Answers, options: Options) -> Evaluation:
         """Return the chosen answers, scored: a model of its own beside the one that gave the candidates."""
-        answers = self.answers
-        if answers is None:
-            raise InputError("the candidates of no benchmark have no scores; name it with --benchmark")
         texts = {case.id: case.candidates[self.chosen[case.id]] for case in self.cases}
         kept = {
             case.id: {"candidates": list(case.candidates), "ranker_replies": self.replies[case.id]}

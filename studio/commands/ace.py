@@ -99,7 +99,7 @@ def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options"
     from reelbench.registry.files import write_json, write_jsonl
 
     if enhanced.answers is not None:
-        outcomes = [enhanced.evaluation(options).write(folder)]
+        outcomes = [enhanced.evaluation(enhanced.answers, options).write(folder)]
         write_json(folder / ACE_FILE, document)
         return outcomes
     texts = {case.id: case.candidates[enhanced.chosen[case.id]] for case in enhanced.cases}

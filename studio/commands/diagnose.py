@@ -109,8 +109,7 @@ def graphs(
         models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
-            made, lacking, spent = asking.make(questions, models, show)
-        asked = {"models": spent, "prompts": models.prompts.hashes()}
+            made, lacking, asked = asking.make(questions, models, show)
     counted = asking.write(out, made, questions, lacking, asked, form=form)
     if lacking:
         console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
@@ -158,13 +157,9 @@ def errors(
         without = number_of(len(unknown), "answer")
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     record = result_files.read(result)
-    about = {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
-    plan = options.plan(
-        [question for question in questions if question.id in asked],
-        models,
-        {"command": "errors", "benchmark": name, "split": split, **about},
-        rounds=1,
-    )
+    about = {"command": "errors", "benchmark": name, "split": split}
+    about |= {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
+    plan = options.plan([question for question in questions if question.id in asked], models, about, rounds=1)
 
     def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
         if record.judge is not None:

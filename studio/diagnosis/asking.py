@@ -108,15 +108,16 @@ def make(
 ) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
-    Returns the graphs in the questions' order, question id -> why it has none, and the models' usage; ReelbenchError
-    where some replies can't be had now.
+    Returns the graphs in the questions' order, question id -> why it has none, and which models were asked and by which
+    prompts; ReelbenchError where some replies can't be had now.
     """
     askers = asked.askers([GRAPH])
     runner = Runner(askers.values(), progress)
     found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
     lacking = {q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)}
     check_answered(lacking.values(), "graphs")
-    return [graph for graph in found if isinstance(graph, Graph)], lacking, spent(askers)
+    by = {"models": spent(askers), "prompts": asked.prompts.hashes()}
+    return [graph for graph in found if isinstance(graph, Graph)], lacking, by
 
 
 async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFiles) -> Graph | str:
