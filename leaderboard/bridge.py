@@ -21,7 +21,7 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import intervals, multiple_comparisons
+from reelbench.stats import intervals, multiple_comparisons, ratios
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.power import ALPHA
 from reelbench.stats.rank_correlation import kendall_tau
@@ -138,7 +138,7 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]
     changed: list[ChangedPlaces] | None = None
 
     @cache  # equal items are drawn alike
-    def resampled(number: int, side: int, ids: tuple[str, ...]) -> aggregation.Resampled:
+    def resampled(number: int, side: int, ids: tuple[str, ...]) -> ratios.Resampled:
         spec, samples = pairs[number].new.spec, pairs[number].samples[side]
         return aggregation.resampled(spec, spec.primary, [samples[name] for name in ids])
 
@@ -160,11 +160,11 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]
     return Bridge(old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders)
 
 
-def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, float | None]:
+def _apart(a: ratios.Resampled, b: ratios.Resampled) -> tuple[float, float | None]:
     """By how much `a` is higher, and the p of no difference; None where it can't be told."""
     if a.value is None or b.value is None or a.draws is None or b.draws is None:
         return 0.0, None
-    test = intervals.paired_test(a.value - b.value, a.draws - b.draws, a.videos)
+    test = intervals.paired_test(a.value - b.value, a.draws - b.draws, a.clusters)
     return a.value - b.value, test and test.p
 
 

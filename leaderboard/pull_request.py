@@ -24,7 +24,7 @@ from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import Repository, differs
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 from reelbench.registry.workers import ALONE
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]

@@ -140,7 +140,7 @@ def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str,
 def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     """Compare runs of one table with each other, a row a model, whatever their items without a score would be."""
     if len(rows) > MOST_COMPARED:
-        return Noise({}, None, videos=_run(spec, rows[0]).lowest.videos)
+        return Noise({}, None, videos=_run(spec, rows[0]).lowest.clusters)
     runs = {row.key: _run(spec, row) for row in rows}
     # At either end of what is unscored, on the items that both have; none of too few videos.
     tests: dict[tuple[str, str], list[intervals.PairedTest]] = {}
@@ -159,9 +159,9 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         if a is not None and b is not None:
             pairs[pair] = PairedDifference(a - b, p, interval, one)
     pilots = [
-        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.videos), a.lowest.videos)
+        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.clusters), a.lowest.clusters)
         for a, b in combinations(runs.values(), 2)
-        if a.ids == b.ids and a.lowest.videos > 1 and a.lowest.draws is not None and b.lowest.draws is not None
+        if a.ids == b.ids and a.lowest.clusters > 1 and a.lowest.draws is not None and b.lowest.draws is not None
         for draws in [a.lowest.draws - b.lowest.draws]
     ]
     smallest = None
@@ -174,7 +174,7 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         multiple_comparisons.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
         smallest,
         pairs,
-        max((run.lowest.videos for run in runs.values()), default=0),
+        max((run.lowest.clusters for run in runs.values()), default=0),
     )
 
 

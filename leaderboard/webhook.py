@@ -194,7 +194,8 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
     """Serve until stopped; port 0 takes a free one, which `note` is told."""
     from aiohttp import web
 
-    ours = ("reelbench.leaderboard.pull_request", "reelbench.scoring.answers.scored", *discovery.packages())
+    readers = (f"reelbench.scoring.answers.{name}" for name in ("scored", "compiled"))
+    ours = ("reelbench.leaderboard.pull_request", *readers, *discovery.packages())
     bounded.prepare(*ours, "huggingface_hub.hf_api", "huggingface_hub.file_download", "h11", "numpy.random")
     if not bounded.MEMORY_IS_BOUNDED:
         note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")

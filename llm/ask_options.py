@@ -11,7 +11,7 @@ from reelbench.llm.served import LOCAL, PROVIDERS
 from reelbench.registry import bounds, settings
 from reelbench.registry.credentials import refuse_in_words, refuse_secrets, without
 from reelbench.registry.errors import InputError
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply

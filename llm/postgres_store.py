@@ -11,7 +11,7 @@ import threading
 from contextlib import ExitStack, suppress
 from typing import Any, TypeAlias
 
-from reelbench.llm.store import AwayError, Ran, SqlStore, Step
+from reelbench.llm.store import AwayError, Ran, SqlStore, Step, tables
 from reelbench.registry.errors import InputError, ReelbenchError, first_line, installing
 
 SCHEMA = 1
@@ -43,33 +43,6 @@ _PASSING = re.compile("too many|slots are reserved|starting up|not yet accepting
 """In what a server says that takes no connection for now: the client's library keeps no code of it."""
 _LOCK = int.from_bytes(b"reelbnch")  # of PostgreSQL's advisory locks
 
-_TABLES = """
-CREATE SCHEMA IF NOT EXISTS reelbench;
-CREATE TABLE reelbench.version (version integer NOT NULL);
-INSERT INTO reelbench.version VALUES (1);
-CREATE TABLE reelbench.replies (
-    key bytea PRIMARY KEY, model bytea NOT NULL, at double precision NOT NULL, checksum bytea NOT NULL,
-    raw bytea, finish bytea, returned bytea, prompt_tokens bigint NOT NULL, completion_tokens bigint NOT NULL,
-    host bytea NOT NULL, reasoning_tokens bigint, cached_tokens bigint, seconds double precision);
-CREATE TABLE reelbench.claims (key bytea PRIMARY KEY, owner text NOT NULL, until timestamptz NOT NULL);
-CREATE TABLE reelbench.pulse (at timestamptz NOT NULL, back timestamptz NOT NULL);
-INSERT INTO reelbench.pulse VALUES (clock_timestamp(), 'epoch');
-CREATE TABLE reelbench.batches (
-    token text PRIMARY KEY, id bytea, model bytea NOT NULL, host bytea NOT NULL, at double precision NOT NULL,
-    owner text NOT NULL, until timestamptz NOT NULL);
-CREATE TABLE reelbench.batched (key bytea PRIMARY KEY, token text NOT NULL);
-CREATE INDEX ON reelbench.batched (token);
-CREATE TABLE reelbench.budgets (
-    job bytea PRIMARY KEY, calls bigint NOT NULL DEFAULT 0, reserved double precision NOT NULL DEFAULT 0,
-    spent double precision NOT NULL DEFAULT 0, dearest double precision NOT NULL DEFAULT 0);
-CREATE TABLE reelbench.shutdowns (
-    model bytea NOT NULL, host bytea NOT NULL, day text NOT NULL, PRIMARY KEY (model, host));
-"""
-_ADDED = """
-CREATE TABLE IF NOT EXISTS reelbench.givers (key bytea PRIMARY KEY, giver text NOT NULL);
-CREATE TABLE IF NOT EXISTS reelbench.marks (place text PRIMARY KEY, at double precision NOT NULL);
-"""
-
 
 class PostgresStore(SqlStore):
     """The database of replies (see `llm.store`)."""
@@ -87,9 +60,7 @@ class PostgresStore(SqlStore):
     def __init__(self, address: str) -> None:
         """Open it, and make its tables where there are none.
 
-        Raises:
-            InputError: It can't be used.
-            AwayError: It takes no connection now, as where others have all that it grants.
+        InputError where it can't be used, AwayError where it takes no connection now: others have all that it grants.
         """
         super().__init__()
         self._held = f"id IS NULL AND owner <> '{self._owner}' AND until > clock_timestamp()"
@@ -121,7 +92,7 @@ class PostgresStore(SqlStore):
                     with connection.transaction():
                         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                         if not has("version"):
-                            connection.execute(_TABLES)
+                            connection.execute(tables("postgres").encode())
                 row = connection.execute("SELECT version FROM reelbench.version").fetchone()
                 if row is not None and row[0] > SCHEMA:
                     raise InputError(
@@ -131,7 +102,7 @@ class PostgresStore(SqlStore):
                     try:
                         with connection.transaction():
                             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                            connection.execute(_ADDED)
+                            connection.execute(tables("postgres_added").encode())
                     except self._psycopg.errors.InsufficientPrivilege:
                         self._giver = "NULL"
         except psycopg.Error as error:

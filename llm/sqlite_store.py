@@ -21,7 +21,7 @@ from typing import Any
 
 from reelbench.llm.defaults import CACHE_FILE
 from reelbench.llm.reply import REPLY_FIELDS, checksum
-from reelbench.llm.store import AT_ONCE, Ran, SqlStore, Step, StoredReply
+from reelbench.llm.store import AT_ONCE, Ran, SqlStore, Step, StoredReply, tables
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import is_alive
 
@@ -35,23 +35,7 @@ EDITED = "[key]"
 
 _BUSY = 30.0  # seconds to wait for another process's write
 
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS replies (
-        key BLOB PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, raw TEXT, finish TEXT, returned TEXT,
-        prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS givers (key BLOB PRIMARY KEY, giver TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS marks (place TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE IF NOT EXISTS batches (
-        token TEXT PRIMARY KEY, id TEXT, model TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL
-        ) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS batched (key BLOB PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE IF NOT EXISTS shutdowns (
-        model TEXT NOT NULL, host TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (model, host)) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS budgets (
-        job TEXT PRIMARY KEY, calls INTEGER NOT NULL, reserved REAL NOT NULL, spent REAL NOT NULL, dearest REAL NOT NULL
-        ) WITHOUT ROWID""",
-)
+_TABLES = tables("sqlite").split(";")
 _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter: SQLite quotes what is damaged, in any bytes

@@ -8,6 +8,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -405,6 +406,11 @@ def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
         copied.copied += target.put([reply for reply in whole if reply.key not in there])
         show(copied.copied + copied.there + copied.damaged, "")
     return copied
+
+
+def tables(dialect: str) -> str:
+    """Return the commands that make the tables in a dialect."""
+    return resources.files("reelbench.llm").joinpath(f"{dialect}.sql").read_text(encoding="utf-8")
 
 
 def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:

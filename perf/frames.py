@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from reelbench.registry.files import written_aside
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 N, SECONDS, FPS, WIDTH, HEIGHT = 32, 600, 25, 1280, 720
 LOOP = 60

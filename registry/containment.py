@@ -12,7 +12,6 @@ from pathlib import Path
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_record, write_json
-from reelbench.registry.home import home
 from reelbench.registry.values import is_array
 
 _SHOWN_NAME = 120
@@ -65,4 +64,4 @@ def allow(folder: Path, outside: Path) -> None:
 
 
 def _list() -> Path:
-    return home() / "allowed_outside.json"
+    return settings.home() / "allowed_outside.json"

@@ -108,10 +108,6 @@ def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 -
     if not (isinstance(value, str) and words):
         return value
     text = _IN_TEXT.sub(lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value))
-    return _without_keys(text)
-
-
-def _without_keys(text: str) -> str:
     return _KEY.sub(HIDDEN, without_known(text))
 
 
@@ -121,7 +117,11 @@ def refuse_in_words(what: str, text: str) -> None:
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
     found = _ADDRESS.findall(text)
-    if _without_keys(text) != text or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
+    if (
+        _KEY.search(text)
+        or without_known(text) != text
+        or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found)
+    ):
         raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
 
 

@@ -1,14 +1,4 @@
-"""Presets: how the owners of a model family say that they ask it, each value with the address where it stands.
-
-| value | |
-|---|---|
-| `frames` | a frame sampling |
-| `pixels` | most pixels of a frame |
-| `temperature`, `top_p`, `top_k`, `repetition_penalty`, `presence_penalty`, `seed` | of sampling |
-| `max_tokens` | tokens of an answer at most, its reasoning included |
-| `thinking` | whether the model is asked to reason first (`enable_thinking` of its chat template) |
-| `prompt` | `after` or `before` the frames: where the question stands |
-"""
+"""Presets: how the owners of a model family say that they ask it, each value with the address where it stands."""
 
 from collections.abc import Callable, Mapping
 from importlib import resources
@@ -26,13 +16,14 @@ SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_pen
 
 _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "frames": ("a frame sampling, as text", lambda value: isinstance(value, str)),
-    "pixels": ("a whole number from 1 up", lambda value: is_whole(value) and 1 <= value <= 10**9),
+    "pixels": ("a whole number from 1 up", lambda value: is_whole(value) and 1 <= value <= 10**9),  # most of a frame
     "temperature": ("a number from 0 to 2", lambda value: is_number(value) and 0 <= value <= 2),  # noqa: PLR2004
     "top_p": ("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1),
     "top_k": ("a whole number from -1 up", lambda value: is_whole(value) and -1 <= value <= 10**6),
     "repetition_penalty": ("a number from 0 to 10", lambda value: is_number(value) and 0 <= value <= 10),  # noqa: PLR2004
     "presence_penalty": ("a number from -2 to 2", lambda value: is_number(value) and abs(value) <= 2),  # noqa: PLR2004
     "seed": ("a whole number from 0 up", lambda value: is_whole(value) and 0 <= value <= 2**63),
+    # Of an answer with its reasoning; whether it reasons first (`enable_thinking`); the question's place by the frames.
     "max_tokens": ("a whole number from 1 up", lambda value: is_whole(value) and 1 <= value <= 10**7),
     "thinking": ("true or false", lambda value: isinstance(value, bool)),
     "prompt": ("after or before", lambda value: value in ("after", "before")),

@@ -128,3 +128,8 @@ def first(*variables: Setting) -> str | None:
 def data(benchmark: str) -> Setting:
     """Return the variable that names the user's own data of a benchmark: a file, or a folder."""
     return Setting(f"REELBENCH_DATA_{benchmark.upper()}", "your own data of this benchmark: a file or a folder")
+
+
+def home() -> Path:
+    """Return `$REELBENCH_HOME`, where Reelbench keeps what it makes; it need not exist yet."""
+    return expanded(HOME.get()).absolute()

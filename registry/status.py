@@ -1,19 +1,4 @@
-"""How far long work has come, as a file: JSON that is rewritten aside while the work goes on, for whoever looks on.
-
-| key | |
-|---|---|
-| `command` | the command's words |
-| `state` | `running`, `done`, `failed`, `stopped` (by the user) |
-| `what` | what is going on; null before the first part of the work |
-| `done`, `of` | how much of it is done, and of how much; null where that is not known |
-| `failed` | how many of these have failed |
-| `line` | words on it: calls a second, videos shown, what is waited for; empty where there are none |
-| `cost` | dollars that the command has spent; null without prices |
-| `eta` | seconds until this part is done, at its pace so far; null where that is not known |
-| `started`, `updated` | ISO 8601 |
-| `host`, `pid` | where it runs |
-| `error` | why it failed, in one line; else null |
-"""
+"""How far long work has come, as a file: JSON that is rewritten aside while the work goes on, for whoever looks on."""
 
 import json
 import os
@@ -31,7 +16,7 @@ from reelbench.registry.files import is_alive, read_json, write_text
 from reelbench.registry.progress import Show
 from reelbench.registry.values import described, is_number, is_object
 
-State = Literal["running", "done", "failed", "stopped"]
+State = Literal["running", "done", "failed", "stopped"]  # the last by the user
 _TEXTS, _NUMBERS = ("command", "state", "updated"), ("done", "of", "failed", "cost", "eta", "pid")
 _PAUSE = 1.0  # seconds between two writes at least; the last state is written in any case
 
@@ -48,18 +33,18 @@ class StatusFile:
         self._status: dict[str, Any] = {
             "command": command,
             "state": "running",
-            "what": None,
+            "what": None,  # what is going on; null before the first part of the work
             "done": None,
-            "of": None,
-            "failed": 0,
-            "line": "",
-            "cost": None,
-            "eta": None,
+            "of": None,  # how much there is to do; null where that is not known
+            "failed": 0,  # how many of what is done
+            "line": "",  # words on it: calls a second, videos shown, what is waited for
+            "cost": None,  # dollars that the command has spent; null without prices
+            "eta": None,  # seconds until this part is done, at its pace so far; null where that is not known
             "started": _now(),
             "updated": _now(),
             "host": platform.node(),
             "pid": os.getpid(),
-            "error": None,
+            "error": None,  # why it failed, in one line
         }
         self._write()
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
-import numpy as np
 from pydantic import Field
 
 from reelbench.judges.verdicts import Judged, Verdict, is_judged
@@ -23,7 +22,9 @@ from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Me
 from reelbench.registry.rows import GROUP
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Grouped, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
-from reelbench.stats import intervals
+from reelbench.stats import intervals, ratios
+
+KeyT = TypeVar("KeyT")
 
 
 def reason_before_judging(sample: Sample) -> Reason | None:
@@ -36,9 +37,6 @@ def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[Reason]:
     unanswered = UNANSWERED if hidden else UNANSWERED - {Reason.ANSWERS_HIDDEN}
     return unanswered | OF_JUDGE if spec.judge is not None else unanswered
 
-
-MIN_CLUSTERS_PER_PART = 5
-"""Videos that each label of a mean over labels must have: with 2 in each, 95 % cover 88 (`perf/coverage.py`)."""
 
 FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "Failed to obtain answer")
 """What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""
@@ -134,8 +132,8 @@ def score(
     """
     verdicts, record = judged or (dict[str, Verdict](), None)
     samples = [to_sample(spec, item, verdicts.get(item.id), columns.get(item.id)) for item in items]
-    metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
-    return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
+    counts = count(samples, **beside)
+    return ScoredItems(samples, *aggregate(spec, samples, overlap=overlap, bar=bar), counts, record)
 
 
 def count(samples: Iterable[Sample], **beside: int) -> Counts:
@@ -163,19 +161,6 @@ def answered(counts: Counts) -> int:
 # --- numbers from samples -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """A ratio of sums: numerator and denominator per item (zero where the item does not take part)."""
-
-    numerators: "array[float]"
-    weights: "array[float]"
-    scale: float
-
-    @property
-    def n(self) -> int:
-        return sum(weight > 0 for weight in self.weights)
-
-
 def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
     if within is not None and within[1] not in sample.facets.get(within[0], ()):
         return 0.0
@@ -188,7 +173,7 @@ def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
     return fsum(how.weights.get(label, 1.0) for label in labels) if labels else 1.0
 
 
-def _term(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None) -> _Term:
+def _ratio(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None) -> ratios.Ratio:
     weights = array("d", (_weight(sample, how, within) if how.column in sample.scores else 0.0 for sample in samples))
     numerators = array(
         "d",
@@ -197,7 +182,7 @@ def _term(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None =
             for sample, weight in zip(samples, weights, strict=True)
         ),
     )
-    return _Term(numerators, weights, how.scale)
+    return ratios.Ratio(numerators, weights, how.scale)
 
 
 def group_score(items: Sequence[tuple[str, str, float]]) -> float:
@@ -219,7 +204,7 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
     return sum(counted) / sum(worth)
 
 
-def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None) -> _Term:
+def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None) -> ratios.Ratio:
     """Return each group's score, at its first item; one with an item that has no score takes no part."""
     members: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
@@ -234,47 +219,47 @@ def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | 
             named = ((item.facets[GROUP.name], item.scores[how.column]) for item in items)
             scored = [(rule, level, score) for (_, rule, level), score in named]
             values[places[0]], weights[places[0]] = group_score(scored), 1.0
-    return _Term(values, weights, how.scale)
+    return ratios.Ratio(values, weights, how.scale)
 
 
 def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
     return sorted({label for sample in samples for label in sample.facets.get(facet, ())})
 
 
-def _terms(
+def _ratios(
     spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: tuple[str, str] | None = None
-) -> list[_Term]:
+) -> list[ratios.Ratio]:
     how = metric.aggregate
     if isinstance(how, Mean):
-        return [_term(samples, how, within)]
-    if isinstance(how, MeanOf):
-        return [term for name in how.metrics for term in _terms(spec, spec.metric(name), samples, within)]
+        return [_ratio(samples, how, within)]
     if isinstance(how, Grouped):
         return [_grouped(samples, how, within)]
     if isinstance(how, Macro):
         mean = Mean(column=how.column, scale=how.scale)
-        terms = (_term(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet))
-        return [term for term in terms if term.n]
+        of_labels = (_ratio(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet))
+        return [ratio for ratio in of_labels if ratio.n]
+    if isinstance(how, MeanOf):
+        return [ratio for name in how.metrics for ratio in _ratios(spec, spec.metric(name), samples, within)]
     raise TypeError(f"{metric.name}: {how.how} is not made of per-item scores")
 
 
-def _value(terms: Sequence[_Term]) -> float | None:
-    """Return the mean of the terms' ratios; None unless every term has an item."""
-    if not terms or not all(term.n for term in terms):
-        return None
-    return fsum(term.scale * fsum(term.numerators) / fsum(term.weights) for term in terms) / len(terms)
-
-
-def _n(terms: Sequence[_Term]) -> int:
-    taking_part = (any(column) for column in zip(*(term.weights for term in terms), strict=True))
-    return sum(taking_part)
+def _mean(
+    spec: BenchmarkSpec,
+    metric: Metric,
+    samples: Sequence[Sample],
+    runs: Sequence[Sequence[Sample]] = (),
+    within: tuple[str, str] | None = None,
+) -> ratios.MeanOfRatios:
+    of_runs = [ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value for run in runs]
+    known = [value for value in of_runs if value is not None]
+    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, (metric.low, metric.high))
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:
     """Return one metric's value without its interval: what lmms-eval's table shows."""
     if isinstance(metric.aggregate, Corpus):
         return _overlap(samples, [metric])[metric.name].value
-    return _value(_terms(spec, metric, _by_id(samples)))
+    return _mean(spec, metric, _by_id(samples)).value
 
 
 def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
@@ -287,8 +272,8 @@ def metric_with_interval(
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
     samples = _by_id(samples)
-    wanted = {(metric.name,): _part(spec, metric, samples, each_run(samples))}
-    return _with_intervals(wanted, [sample.video for sample in samples], interval)[metric.name,]
+    wanted = {metric.name: _mean(spec, metric, samples, each_run(samples))}
+    return _with_intervals(wanted, samples, interval)[metric.name]
 
 
 def run_values(spec: BenchmarkSpec, metric: Metric, runs: Sequence[Sequence[Sample]]) -> list[float]:
@@ -297,46 +282,11 @@ def run_values(spec: BenchmarkSpec, metric: Metric, runs: Sequence[Sequence[Samp
     return [value for value in values if value is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class Resampled:
-    """A metric's value, its value in every resample (None from one video alone), and the items and videos behind it.
-
-    `runs` has the value of each of several runs; it is empty of one.
-    """
-
-    value: float | None
-    draws: np.ndarray | None
-    n: int
-    videos: int
-    runs: Sequence[float] = ()
-
-    def minus(self, other: "Resampled") -> tuple[float | None, np.ndarray | None]:
-        """Return the difference of another's value on the same items, and of each resample; None where one has none."""
-        value = None if self.value is None or other.value is None else self.value - other.value
-        return value, None if self.draws is None or other.draws is None else self.draws - other.draws
-
-    def test(self, other: "Resampled") -> intervals.PairedTest | None:
-        """Test it against another's on the same items; None where one has no value, or on too few videos."""
-        value, draws = self.minus(other)
-        if value is None or draws is None:
-            return None
-        return intervals.paired_test(value, draws, self.videos, self.runs, other.runs)
-
-
-def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> Resampled:
+def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> ratios.Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
-    wanted = _terms(spec, metric, samples)
-    terms = [term for term in wanted if term.n]
-    videos = [sample.video for sample in samples]
-    draws = _draws(terms, videos)
-    return Resampled(
-        value=_value(wanted),
-        draws=_mean_draw(draws),
-        n=_n(terms),
-        videos=len(_videos(terms, videos)),
-        runs=run_values(spec, metric, each_run(samples)),
-    )
+    mean = _mean(spec, metric, samples, each_run(samples))
+    return ratios.resampled(mean, [sample.video for sample in samples])
 
 
 def aggregate(
@@ -353,21 +303,20 @@ def aggregate(
     has the value None. Intervals are of a bootstrap over videos, by the method `interval` (`stats.intervals`).
     """
     samples = _by_id(samples)
-    wanted: dict[tuple[str, ...], _Part] = {}
+    corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
+    overlaps = _overlap(samples, corpus, bar) if overlap and corpus else {}
     runs = each_run(samples)
     broken_down = [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
-    for metric in spec.metrics:
-        if not isinstance(metric.aggregate, Corpus):
-            wanted[(metric.name,)] = _part(spec, metric, samples, runs)
+    wanted: dict[tuple[str, ...], ratios.MeanOfRatios] = {
+        (metric.name,): _mean(spec, metric, samples, runs) for metric in spec.metrics if metric not in corpus
+    }
     for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in facet.metrics or broken_down:
-                wanted[(facet.name, label, metric.name)] = _part(spec, metric, samples, runs, (facet.name, label))
-    values = _with_intervals(wanted, [sample.video for sample in samples], interval)
+                wanted[(facet.name, label, metric.name)] = _mean(spec, metric, samples, runs, (facet.name, label))
+    values = _with_intervals(wanted, samples, interval)
 
     metrics: Metrics = {}
-    corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-    overlaps = _overlap(samples, corpus, bar) if overlap and corpus else {}
     for metric in spec.metrics:
         if isinstance(metric.aggregate, Corpus):
             if metric.name in overlaps:
@@ -381,76 +330,19 @@ def aggregate(
     return metrics, breakdowns
 
 
-def _videos(terms: Sequence[_Term], videos: Sequence[str]) -> set[str]:
-    """The videos of the items that take part in any of the terms."""
-    return {video for term in terms for video, weight in zip(videos, term.weights, strict=True) if weight}
+def _with_intervals(
+    wanted: Mapping[KeyT, ratios.MeanOfRatios], samples: Sequence[Sample], method: intervals.Method
+) -> dict[KeyT, MetricValue]:
+    estimates = ratios.with_intervals(wanted, [sample.video for sample in samples], method)
+    return {
+        key: MetricValue(value=one.value, ci95=one.ci95, n=0 if one.value is None else wanted[key].n)
+        for key, one in estimates.items()
+    }
 
 
 def _by_id(samples: Iterable[Sample]) -> list[Sample]:
     # Sorted, so that sums, resamples and overlap caches do not depend on the order in which ranks were gathered.
     return sorted(samples, key=lambda sample: sample.id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A number to come: of which metric, what it is made of, and its value in each of several runs."""
-
-    metric: Metric
-    terms: list[_Term]
-    runs: Sequence[float]
-
-
-def _part(
-    spec: BenchmarkSpec,
-    metric: Metric,
-    samples: Sequence[Sample],
-    runs: Sequence[Sequence[Sample]],
-    within: tuple[str, str] | None = None,
-) -> _Part:
-    of_runs = [_value(_terms(spec, metric, run, within)) for run in runs]
-    return _Part(metric, _terms(spec, metric, samples, within), [value for value in of_runs if value is not None])
-
-
-def _with_intervals(
-    wanted: dict[tuple[str, ...], _Part], clusters: Sequence[str], method: intervals.Method
-) -> dict[tuple[str, ...], MetricValue]:
-    """Return each number by where it stands: metric; or facet, label, metric."""
-    draws = iter(_draws([term for part in wanted.values() for term in part.terms if term.n], clusters))
-    values: dict[tuple[str, ...], MetricValue] = {}
-    for key, part in wanted.items():
-        mine = [next(draws) for term in part.terms if term.n]
-        value = _value(part.terms)
-        if value is None:
-            values[key] = MetricValue(value=None, ci95=None, n=0)
-            continue
-        draw, videos, ci95 = _mean_draw(mine), [_videos([term], clusters) for term in part.terms], None
-        few = method != "percentile" and len(videos) > 1 and min(map(len, videos)) < MIN_CLUSTERS_PER_PART
-        if draw is not None and not few:
-            number, bounds = len(set[str]().union(*videos)), (part.metric.low, part.metric.high)
-            ci95 = intervals.confidence_interval(value, draw, number, bounds=bounds, method=method, runs=part.runs)
-        values[key] = MetricValue(value=value, ci95=ci95, n=_n(part.terms))
-    return values
-
-
-def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    known = [draw for draw in draws if draw is not None]
-    return np.mean(known, axis=0) if known and len(known) == len(draws) else None
-
-
-def _draws(terms: Sequence[_Term], clusters: Sequence[str]) -> list[np.ndarray | None]:
-    """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
-    if not terms:
-        return []
-    sums = intervals.sums_by_cluster((row for term in terms for row in (term.numerators, term.weights)), clusters)
-    blocks = np.concatenate(list(intervals.resampled_sums(sums)))
-    draws: list[np.ndarray | None] = []
-    for i, term in enumerate(terms):
-        if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
-            draws.append(None)
-            continue
-        with np.errstate(invalid="ignore", divide="ignore"):
-            draws.append(term.scale * blocks[:, 2 * i] / blocks[:, 2 * i + 1])
-    return draws
 
 
 LONGEST_OVERLAP = 10_000

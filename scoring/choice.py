@@ -9,14 +9,12 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
-from reelbench.scoring.pairing import percent, require_same_ids
 
 
 def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return `{"correct": 0.0 or 1.0}` for `{"answer": "B" or None}` against `{"answer": "B"}`.
 
-    Raises:
-        InputError: the target has no answer, as in a split whose answers are hidden.
+    InputError where the target has no answer, as in a split whose answers are hidden.
     """
     if target.get("answer") is None:
         raise InputError("choice: the item has no correct answer to compare with; its split can't be scored here")
@@ -33,20 +31,3 @@ def any_columns(item: Item) -> dict[str, float]:
     scores = columns(item)
     answer = item.parsed.get("answer") if item.parsed else None
     return {"correct": float(answer is not None and answer in item.target["answer"])} if scores else {}
-
-
-def compute_score(
-    references: Mapping[str, str], predictions: Mapping[str, str | None]
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score answers by id: `({"accuracy": 0 to 100}, {id: {"correct": 0 or 1}})`.
-
-    Args:
-        references: Id -> the correct option's letter.
-        predictions: Id -> the answered letter, or None for an answer that names no option (wrong).
-
-    Raises:
-        InputError: no items, or ids that only one side has.
-    """
-    require_same_ids("choice", references, predictions)
-    items = {key: score_item({"answer": predictions[key]}, {"answer": answer}) for key, answer in references.items()}
-    return {"accuracy": percent(items, "correct")}, items

@@ -10,14 +10,14 @@ scale. Nothing else here imports this module, so only who uses it pays for impor
 # datasets and evaluate have no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
 import evaluate
 
 from reelbench.registry.errors import InputError
-from reelbench.scoring import choice, exact_match, pairing, temporal_span, text_overlap
+from reelbench.scoring import choice, exact_match, temporal_span, text_overlap
 
 _TEXT = datasets.Value("string")
 _WINDOW = datasets.Sequence(datasets.Value("float64"))
@@ -41,8 +41,12 @@ class _Metric(evaluate.Metric):
 # The metrics' `_compute` names its arguments where evaluate's base has `**kwargs`, so that a misspelt one is an error.
 
 
-def _by_index(values: Sequence[Any]) -> dict[str, Any]:
-    return {str(index): value for index, value in enumerate(values)}
+def _percent(items: Sequence[Mapping[str, float]], names: Mapping[str, str]) -> dict[str, float]:
+    """Return the mean of each column that the items have, times 100: its name -> column."""
+    if not items:
+        raise InputError("no items to score")
+    there = {name: column for name, column in names.items() if column in items[0]}
+    return {name: 100 * sum(item[column] for item in items) / len(items) for name, column in there.items()}
 
 
 class TemporalSpan(_Metric):
@@ -66,14 +70,12 @@ Args:
         self, *, predictions: Sequence[Any], references: Sequence[Any]
     ) -> dict[str, float]:
         if not isinstance(predictions[0], dict):
-            windows = _by_index([[window] if window else [] for window in predictions])
-            return temporal_span.compute_score(_by_index(references), windows)[0]
-        items = _by_index(
-            [
-                temporal_span.score_item(parsed, target) | choice.score_item(parsed, target)
-                for parsed, target in zip(predictions, references, strict=True)
-            ]
-        )
+            predictions = [{"span": window} for window in predictions]
+            references = [{"spans": windows} for windows in references]
+        items = [
+            temporal_span.score_item(parsed, target) | (choice.score_item(parsed, target) if "answer" in parsed else {})
+            for parsed, target in zip(predictions, references, strict=True)
+        ]
         names = {
             "accuracy_at_iou_0.5": "correct_at_iou_0.5",
             "accuracy": "correct",
@@ -81,7 +83,7 @@ Args:
             "recall_at_0.3": "recall_at_0.3",
             "recall_at_0.5": "recall_at_0.5",
         }
-        return {name: pairing.percent(items, column) for name, column in names.items()}
+        return _percent(items, names)
 
 
 class Choice(_Metric):
@@ -98,7 +100,9 @@ Args:
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str]
     ) -> dict[str, float]:
-        return choice.compute_score(_by_index(references), _by_index(predictions))[0]
+        pairs = zip(predictions, references, strict=True)
+        items = [choice.score_item({"answer": given}, {"answer": right}) for given, right in pairs]
+        return _percent(items, {"accuracy": "correct"})
 
 
 class TextOverlap(_Metric):
@@ -123,7 +127,8 @@ Args:
         references: Sequence[Any],
         metrics: Sequence[text_overlap.OverlapMetric] = text_overlap.METRICS,
     ) -> dict[str, float]:
-        return text_overlap.compute_score(_by_index(references), _by_index(predictions), metrics)
+        by_index = [{str(at): text for at, text in enumerate(texts)} for texts in (references, predictions)]
+        return text_overlap.compute_score(by_index[0], by_index[1], metrics)
 
 
 class ExactMatch(_Metric):
@@ -141,9 +146,13 @@ Args:
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str], locale: str | Sequence[str] | None = None
     ) -> dict[str, float]:
-        locales = [locale] * len(references) if isinstance(locale, str) else list(locale or ())
-        if locales and len(locales) != len(references):
+        locale = locale or None
+        locales = [locale] * len(references) if locale is None or isinstance(locale, str) else list(locale)
+        if len(locales) != len(references):
             raise InputError(
                 f"exact match: {len(locales)} locales for {len(references)} items; give one, or one per item"
             )
-        return exact_match.compute_score(_by_index(references), _by_index(predictions), _by_index(locales))[0]
+        triples = zip(predictions, references, locales, strict=True)
+        return _percent(
+            [{"exact_match": float(exact_match.matches(*one))} for one in triples], {"exact_match": "exact_match"}
+        )

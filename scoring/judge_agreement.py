@@ -9,8 +9,8 @@ miss is not a miss. All intervals are a bootstrap over videos (`stats.intervals`
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,57 +24,10 @@ from reelbench.stats.agreement import RatioSums, Weights, kappa_terms, kappas_of
 Ratings = Mapping[tuple[str, str], float]
 """(item id, criterion) -> score."""
 
-Interval = tuple[float, float] | None
+Pair = tuple[Sample, Sample]
+"""An item by a and by b."""
 
 _LONG_SCALE = 3  # steps; beyond it kappa is weighted
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Agreement of two raters, `a` and `b`, on the items that both scored.
-
-    Attributes:
-        n: Items.
-        exact: Percentage of items with equal scores, 0 to 100.
-        exact_ci95: Its 95 % interval; None from one video alone.
-        kappa: Cohen's kappa, at most 1; None where it is undefined (both give everything the same one score).
-        kappa_ci95: Its 95 % interval.
-        mean_a: Mean of a's scores, on the judge's scale.
-        mean_b: Mean of b's scores.
-    """
-
-    n: int
-    exact: float
-    exact_ci95: Interval
-    kappa: float | None
-    kappa_ci95: Interval
-    mean_a: float
-    mean_b: float
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementReport:
-    """All that is said of two raters.
-
-    Attributes:
-        both: Ratings (item and criterion) that both gave.
-        only_a: Ratings that only a gave.
-        only_b: Ratings that only b gave.
-        weights: How kappa weighs a miss.
-        criteria: Criterion -> agreement.
-        labels: Facet -> label -> criterion -> agreement on the items with that label.
-        metrics: Judged metric -> (by a, by b), on the items that both scored, in the metric's own unit.
-        label_metrics: Facet -> label -> judged metric -> (by a, by b).
-    """
-
-    both: int
-    only_a: int
-    only_b: int
-    weights: Weights
-    criteria: dict[str, Agreement]
-    labels: dict[str, dict[str, dict[str, Agreement]]]
-    metrics: dict[str, tuple[float, float]]
-    label_metrics: dict[str, dict[str, dict[str, tuple[float, float]]]]
 
 
 def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
@@ -86,8 +39,7 @@ def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str
 def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
-    Raises:
-        InputError: A column is missing, a score is not a number on the scale, or an item occurs twice; with the line.
+    InputError, with the line, where a column is missing, a score is off the scale, or an item occurs twice.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1
@@ -115,8 +67,14 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     return ratings
 
 
-def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> AgreementReport:
+def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
     """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
+
+    Returns:
+        As JSON `both`, `only_a` and `only_b` (ratings, of an item and a criterion, that both or one alone gave),
+        `weights` (how kappa weighs a miss), `criteria` (criterion -> `_agreement`), `metrics` (judged metric -> by a
+        and by b, on the items that both scored, in its own unit), and both of these on the items with each label, as
+        `labels` and `label_metrics`: facet -> label -> the same.
 
     Raises:
         InputError: There is nothing that both rated.
@@ -127,27 +85,24 @@ def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
     both = {place for place in a.keys() & b.keys() if place[0] in known}
     if not both:
         raise InputError("no item was rated by both: are these of the same benchmark and split, with the same ids?")
-    rated_a, rated_b = _rated(samples, a, both), _rated(samples, b, both)
-    criteria = {c: found for c in judge.criteria if (found := _agreement(rated_a, rated_b, c, weights)) is not None}
-    labels: dict[str, dict[str, dict[str, Agreement]]] = {}
-    label_metrics: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    pairs = list(zip(_rated(samples, a, both), _rated(samples, b, both), strict=True))
+    labels: dict[str, dict[str, Any]] = {}
+    label_metrics: dict[str, dict[str, Any]] = {}
     for facet in cognitive_profile.facets(spec):
-        for label in sorted({label for sample in rated_a for label in sample.facets.get(facet.name, ())}):
-            at = [i for i, sample in enumerate(rated_a) if label in sample.facets.get(facet.name, ())]
-            mine, theirs = [rated_a[i] for i in at], [rated_b[i] for i in at]
-            here = {c: found for c in judge.criteria if (found := _agreement(mine, theirs, c, weights)) is not None}
-            labels.setdefault(facet.name, {})[label] = here
-            label_metrics.setdefault(facet.name, {})[label] = _side_by_side(mine, theirs, spec)
-    return AgreementReport(
-        both=len(both),
-        only_a=len(a.keys() - b.keys()),
-        only_b=len(b.keys() - a.keys()),
-        weights=weights,
-        criteria=criteria,
-        labels=labels,
-        metrics=_side_by_side(rated_a, rated_b, spec),
-        label_metrics=label_metrics,
-    )
+        for label in sorted({label for sample, _ in pairs for label in sample.facets.get(facet.name, ())}):
+            there = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
+            labels.setdefault(facet.name, {})[label] = _criteria(there, judge, weights)
+            label_metrics.setdefault(facet.name, {})[label] = _side_by_side(there, spec)
+    return {
+        "both": len(both),
+        "only_a": len(a.keys() - b.keys()),
+        "only_b": len(b.keys() - a.keys()),
+        "weights": weights,
+        "criteria": _criteria(pairs, judge, weights),
+        "labels": labels,
+        "metrics": _side_by_side(pairs, spec),
+        "label_metrics": label_metrics,
+    }
 
 
 def _judge(spec: BenchmarkSpec) -> JudgeSpec:
@@ -165,32 +120,40 @@ def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str
     return [rated[item] for item in sorted(rated)]
 
 
-def _side_by_side(a: Sequence[Sample], b: Sequence[Sample], spec: BenchmarkSpec) -> dict[str, tuple[float, float]]:
+def _side_by_side(pairs: Sequence[Pair], spec: BenchmarkSpec) -> dict[str, tuple[float, float]]:
     values: dict[str, tuple[float, float]] = {}
     for metric in spec.metrics:
         if not metric.judged or isinstance(metric.aggregate, Corpus):
             continue
-        by_a, by_b = aggregation.metric_value(spec, metric, a), aggregation.metric_value(spec, metric, b)
+        by_a, by_b = (aggregation.metric_value(spec, metric, samples) for samples in zip(*pairs, strict=True))
         if by_a is not None and by_b is not None:
             values[metric.name] = (by_a, by_b)
     return values
 
 
-def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights: Weights) -> Agreement | None:
-    pairs = [(x, y) for x, y in zip(a, b, strict=True) if criterion in x.scores]
-    if not pairs:
-        return None
-    x = np.array([pair[0].scores[criterion] for pair in pairs])
-    y = np.array([pair[1].scores[criterion] for pair in pairs])
-    sums = RatioSums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
+def _criteria(pairs: Sequence[Pair], judge: JudgeSpec, weights: Weights) -> dict[str, dict[str, Any]]:
+    return {
+        criterion: _agreement(there, criterion, weights)
+        for criterion in judge.criteria
+        if (there := [pair for pair in pairs if criterion in pair[0].scores])
+    }
+
+
+def _agreement(pairs: Sequence[Pair], criterion: str, weights: Weights) -> dict[str, Any]:
+    """Return the items, the percentage with equal scores and kappa with their intervals, and both means.
+
+    Kappa is None where both give everything the same one score.
+    """
+    x, y = (np.array([sample.scores[criterion] for sample in side]) for side in zip(*pairs, strict=True))
+    sums = RatioSums(kappa_terms(x, y, weights), [sample.video for sample, _ in pairs])
     exact = sums.estimate(lambda rows: 100 * rows[:, 1] / rows[:, 0], (0, 100))
     kappa = sums.estimate(lambda rows: kappas_of_sums(rows, weights), (-1, 1))
-    return Agreement(
-        n=len(pairs),
-        exact=exact.value or 0.0,
-        exact_ci95=exact.ci95,
-        kappa=kappa.value,
-        kappa_ci95=kappa.ci95,
-        mean_a=float(x.mean()),
-        mean_b=float(y.mean()),
-    )
+    return {
+        "n": len(pairs),
+        "exact": exact.value,
+        "exact_ci95": exact.ci95,
+        "kappa": kappa.value,
+        "kappa_ci95": kappa.ci95,
+        "mean_a": float(x.mean()),
+        "mean_b": float(y.mean()),
+    }

@@ -11,7 +11,7 @@ from reelbench.registry.metrics import Mean
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, comparison
-from reelbench.stats import intervals
+from reelbench.stats import intervals, ratios
 from reelbench.stats.power import Pilot
 
 
@@ -35,8 +35,7 @@ class Assumed:
 def of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> Pilot:
     """Return the noise of a model's primary metric over its own videos.
 
-    Raises:
-        InputError: It has no value, is (or a part of it) of one video, or is the same on all.
+    InputError where it has no value, is (or a part of it) of one video, or is the same on all.
     """
     metric = spec.primary
     return _pilot(metric, aggregation.resampled(spec, metric, samples), paired=False)
@@ -45,13 +44,12 @@ def of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> Pilot:
 def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pilot:
     """Return the noise of two models' difference in the primary metric, on what both answered.
 
-    Raises:
-        InputError: They have no item in common, no value on two videos, or differ equally on all.
+    InputError where they have no item in common, no value on two videos, or differ equally on all.
     """
     metric = spec.primary
     both = comparison.on_both(a, b)
     by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in both)
-    pilot = _pilot(metric, aggregation.Resampled(*by_a.minus(by_b), by_a.n, by_a.videos), paired=True)
+    pilot = _pilot(metric, ratios.Resampled(*by_a.minus(by_b), by_a.n, by_a.clusters), paired=True)
     return replace(pilot, measured=True, **_discordant(metric, *both))
 
 
@@ -77,9 +75,7 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
 
     With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale with steps that is
     the most it can be. A video's questions multiply the mean's by 1 + (questions - 1) icc (Kish 1965, Survey Sampling).
-
-    Raises:
-        InputError: The score is off the metric's scale.
+    InputError where the score is off the metric's scale.
     """
     low, high = bounds = (metric.low, metric.high)
     if not low < what.score < high:
@@ -91,12 +87,12 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
     return Pilot((high - low) * math.sqrt(variance), what.videos, paired=False, value=what.score, bounds=bounds)
 
 
-def _pilot(metric: Metric, of: aggregation.Resampled, *, paired: bool) -> Pilot:
+def _pilot(metric: Metric, of: ratios.Resampled, *, paired: bool) -> Pilot:
     if of.value is None:
         raise InputError(f"{metric.name} has no value: judge the answers first")
     if of.draws is None:
         raise InputError(f"{metric.name}, or a part of it, is of one video; how far videos differ takes two or more")
-    error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.videos)
+    error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.clusters)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
-    return Pilot(error, of.videos, paired=paired, value=of.value, bounds=(metric.low, metric.high))
+    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=(metric.low, metric.high))

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import choice
-from reelbench.scoring.pairing import percent, require_same_ids
 
 RECALL_THRESHOLDS = (0.3, 0.5)
 MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
@@ -50,7 +49,10 @@ def iou(predicted: Window, target: Window) -> float:
 
 
 def score_item(
-    parsed: Mapping[str, Any], target: Mapping[str, Any], thresholds: Sequence[float] = RECALL_THRESHOLDS
+    parsed: Mapping[str, Any],
+    target: Mapping[str, Any],
+    thresholds: Sequence[float] = RECALL_THRESHOLDS,
+    kind: Literal["iou", "iop"] = "iou",
 ) -> dict[str, float]:
     """Score one window, and the answer with it where both sides have one.
 
@@ -58,21 +60,18 @@ def score_item(
         parsed: `{"span": [start, end] or None}`, with `"answer": "B" or None` where the item was answered too.
         target: `{"spans": [[start, end], ...]}`, with `"answer": "B"` where it is a question.
         thresholds: IoUs at which recall is taken.
+        kind: Of overlap: with the true window, or within it (precision).
 
     Returns:
         `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5` (each 0 or 1).
 
-    Raises:
-        InputError: the target has no window, as in a split whose answers are hidden.
+    InputError where the target has no window, as in a split whose answers are hidden.
     """
-    spans, span = _true_windows(target), parsed.get("span")
-    return _columns("iou", max(iou(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
-
-
-def _true_windows(target: Mapping[str, Any]) -> Sequence[Window]:
-    if not target.get("spans"):
+    spans, span = target.get("spans"), parsed.get("span")
+    if not spans:
         raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
-    return target["spans"]
+    overlap = iou if kind == "iou" else iop
+    return _columns(kind, max(overlap(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
 
 
 def _columns(
@@ -102,6 +101,8 @@ def _where_offered(score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[
 columns = _where_offered(score_item)
 moment_columns = _where_offered(partial(score_item, thresholds=MOMENT_THRESHOLDS))
 """The columns of an item that asks for a span alone."""
+covered_columns = _where_offered(partial(score_item, kind="iop"))
+"""The precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
 
 
 def iop(predicted: Window, target: Window) -> float:
@@ -115,14 +116,6 @@ def iop(predicted: Window, target: Window) -> float:
     if start == end:
         return float(true_start <= start <= true_end)
     return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
-
-
-@_where_offered
-def covered_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
-    """Return the precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
-    spans, span = _true_windows(target), parsed["span"]
-    best = max(iop(span, one) for one in spans) if span else 0.0
-    return _columns("iop", best, RECALL_THRESHOLDS, parsed, target)
 
 
 def merged(windows: Sequence[Window]) -> list[Window]:
@@ -192,24 +185,3 @@ def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[st
     if number >= _SOME and early >= _NEARLY * number and late >= _NEARLY * number:
         return f"{early} of {number} windows end within the first second of their video: are these seconds?"
     return None
-
-
-def compute_score(
-    references: Mapping[str, Sequence[Window]], predictions: Mapping[str, Sequence[Window] | None]
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score windows by id: `({"miou", "recall_at_0.3", "recall_at_0.5"}, {id: columns})`, the first from 0 to 100.
-
-    Args:
-        references: Id -> true windows.
-        predictions: Id -> predicted windows, of which the first counts; none scores 0.
-
-    Raises:
-        InputError: no items, ids that only one side has, or an item without a true window.
-    """
-    require_same_ids("temporal span", references, predictions)
-    items: dict[str, dict[str, float]] = {}
-    for key, spans in references.items():
-        windows = predictions[key]
-        items[key] = score_item({"span": windows[0] if windows else None}, {"spans": spans})
-    corpus = {"miou": percent(items, "iou")}
-    return corpus | {f"recall_at_{at}": percent(items, f"recall_at_{at}") for at in RECALL_THRESHOLDS}, items

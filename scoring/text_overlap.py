@@ -19,10 +19,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.registry import files, home
+from reelbench.registry import files, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import java
-from reelbench.scoring.pairing import require_same_ids
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +69,6 @@ def compute_score(
         predictions: Id -> predicted text; an empty one scores 0 and counts.
         metrics: Which of `METRICS` to compute.
 
-    Returns:
-        Metric -> score.
-
     Raises:
         InputError: no items, differing ids, a value that is not text, or references without a single word.
         ReelbenchError: there is no Java, or it failed or hung.
@@ -80,7 +76,12 @@ def compute_score(
     unknown = [metric for metric in metrics if metric not in METRICS]
     if unknown:
         raise InputError(f"text overlap: unknown metrics {unknown}; there are {list(METRICS)}")
-    require_same_ids("text overlap", references, predictions)
+    if not references:
+        raise InputError("text overlap: no items to score")
+    if differing := sorted(references.keys() ^ predictions.keys(), key=str):
+        raise InputError(
+            f"text overlap: {len(differing)} ids are in only one of references and predictions, first {differing[0]!r}"
+        )
     pairs: list[Pair] = []
     for key, reference in references.items():
         texts = [reference] if isinstance(reference, str) else list(reference)
@@ -94,7 +95,7 @@ def compute_score(
     places: dict[OverlapMetric, Path] = {}
     for metric in metrics:
         content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
-        places[metric] = home.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+        places[metric] = settings.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
     scores: dict[OverlapMetric, float] = {}
     for metric, place in places.items():
         with suppress(OSError, ValueError, KeyError, TypeError):  # one that can't be read is computed again

@@ -13,18 +13,17 @@ import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.ask_result import PENDING, UNPARSABLE, AskResult
+from reelbench.llm.ask_result import PENDING, UNPARSABLE
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
@@ -39,24 +38,18 @@ from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, joined, to_svg
 
 ROLES = "roles.yaml"
+_TRACE = ".trace.jsonl"
 
 
 class Role(BaseModel):
-    """Who speaks in a chain.
-
-    Attributes:
-        name: How the command line and the trace call the role.
-        prompt: File with its instructions.
-        sees: Which material it is shown, and which roles' words, in this order.
-        model: Model asked, where the command line gives the role none of its own.
-    """
+    """Who speaks in a chain."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    prompt: str
-    sees: tuple[str, ...]
-    model: str | None = None
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # as the command line and the trace call the role
+    prompt: str  # file with its instructions
+    sees: tuple[str, ...]  # the material it is shown, and the roles whose words, in this order
+    model: str | None = None  # asked, where the command line names none for it
 
 
 class _Roles(BaseModel):
@@ -90,6 +83,11 @@ def material_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
+def words(number: int) -> str:
+    """Return a text of so many words, which stands in for a reply."""
+    return " ".join(["word"] * number)
+
+
 T = TypeVar("T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -100,7 +98,72 @@ class ChainCase(Generic[ItemT]):
     """One item on its way through a chain, and what was asked for it so far (lines of `trace.jsonl`)."""
 
     item: ItemT
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    chain: "Chain"
+    about: dict[str, object] = field(default_factory=dict[str, object])  # what the trace says of each question about it
+    lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    async def ask(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        read: Callable[[str], T],
+        *,
+        stand_in: str,
+        rest: Callable[[str], T | None] = lambda _: None,
+        vote: int = 0,
+        **about: object,
+    ) -> T:
+        """Ask a role one question about the item, and return what `read` makes of a reply (else UnreadableError).
+
+        `stand_in` is a reply such as the role might give: what a plan counts and goes on with. `rest` says what can be
+        kept of the last reply where none reads, `vote` is its number among several wanted for one question, `about` is
+        what the trace says of this question alone.
+
+        Raises:
+            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
+            PendingError: The question is in a batch.
+        """
+        chain, asker, sent = self.chain, self.chain.askers[role], [messages]
+
+        def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
+            sent.append(chain.prompts.again(before, reply, error))
+            return sent[-1]
+
+        if chain.planning:
+            cursor = RetryCursor(asker, messages, past_reasoning(read), vote=vote, again=again)
+            if cursor.key is not None:
+                chain.plan_call(role, messages, stand_in)
+                return read(stand_in)
+            asked = cursor.result()
+        else:
+            asked = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
+        for kept, question in zip(asked.replies, sent, strict=False):
+            reply = kept.reply
+            chain.use[role].add(reply)
+            self.lines.append(
+                {
+                    "role": role,
+                    **self.about,
+                    **about,
+                    "vote": vote,
+                    "attempt": kept.attempt,
+                    "read": kept.value is not None,
+                    "model": reply.returned,
+                    "messages": on_record(question),
+                    **({"sampling": asker.sampling} if asker.sampling else {}),
+                    "reply": reply.raw,
+                    "tokens": {"prompt": reply.prompt_tokens, "completion": reply.completion_tokens},
+                    "key": kept.key.hex(),
+                }
+            )
+        value = asked.value
+        if asked.reason == PENDING:
+            raise PendingError(PENDING_SHOWN.format(1))
+        if value is None and asked.reason == UNPARSABLE:
+            value = rest(asked.replies[-1].reply.raw or "")
+        if value is None:
+            raise DroppedError(asked.reason or UNPARSABLE)
+        return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +171,9 @@ class StageOptions:
     """Which stages of a chain are run, and what is shown of videos meanwhile."""
 
     frames: str = "uniform:16,size=448,as=images"
-    """Frames that are shown of a video."""
-    media: Path | None = None
-    """Folder with the videos."""
-    start_after: str | None = None
-    """Stage that the items have been through."""
-    until: str | None = None
-    """Stage to stop after; None for the last."""
+    media: Path | None = None  # folder with the videos
+    start_after: str | None = None  # stage that the items have been through
+    until: str | None = None  # stage to stop after; None for the last
 
     def taken(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
@@ -133,23 +192,17 @@ class ChainSetup:
     """Whom a chain asks, and where its results go; all roles together may spend one budget."""
 
     models: Mapping[str, AskOptions]
-    out: Path | None
-    """Where results are written; None for a plan: nothing is asked or written."""
+    out: Path | None  # where results are written; None for a plan: nothing is asked or written
     budget: Budget | None = None
-    on_note: Callable[[str], None] = lambda _: None
-    """Called with each line that the user should know."""
-    show: Show = no_show
-    """Called as items are done."""
+    on_note: Callable[[str], None] = lambda _: None  # called with each line that the user should know
+    show: Show = no_show  # called as items are done
 
 
 class Chain:
     """Asks for a chain: one asker for each model, a budget for all, and the funnel's account of it.
 
-    In a plan a reply that is not in the cache is counted and stood in for. Within `async with`, `trace` has what was
-    asked for the items that are done.
+    In a plan a reply that is not in the cache is counted and stood in for.
     """
-
-    trace: "TraceFile"
 
     def __init__(
         self,
@@ -169,105 +222,58 @@ class Chain:
         self.funnel = funnel
         self.planning = setup.out is None
         self._out = setup.out
-        self._earlier = None if setup.out is None or start_after is None else EarlierStages.read(setup.out, start_after)
+        self._earlier = self._earlier_trace = None
+        if setup.out is not None and start_after is not None:
+            self._earlier = _earlier(setup.out, start_after)
+            self._earlier_trace = self._earlier and setup.out / stage_file(start_after, _TRACE)
         self.use = {role: Tally() for role in setup.models}
         """What each role's replies came to, whenever they were paid."""
         self._planned = {role: Tally() for role in setup.models}
         self.note = setup.on_note
         self._show = setup.show
-        self._askers: dict[str, Asker] = {}
+        self.askers: dict[str, Asker] = {}
         for role, options in setup.models.items():
             sent = {**(sampling or {}).get(role, {}), **options.extra}
-            like = (known for known in self._askers.values() if (known.options, known.sampling) == (options, sent))
-            self._askers[role] = next(like, None) or Asker(
+            like = (known for known in self.askers.values() if (known.options, known.sampling) == (options, sent))
+            self.askers[role] = next(like, None) or Asker(
                 options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
             )
-        self._distinct = list({id(asker): asker for asker in self._askers.values()}.values())
+        self._distinct = list(dict.fromkeys(self.askers.values()))
         self._concurrency = max((options.concurrency for options in setup.models.values()), default=1)
-        self._open = AsyncExitStack()
 
-    async def __aenter__(self) -> Self:
-        self.trace = self._open.enter_context(closing(TraceFile()))
-        for asker in self._distinct:
-            await self._open.enter_async_context(asker)
-        return self
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[None]:
+        """Hold everything open that asking takes, and what was asked: a file without a name, as it may be long."""
+        async with AsyncExitStack() as held:
+            self._trace = held.enter_context(tempfile.TemporaryFile("w+b"))  # noqa: SIM115 - it does
+            if self._earlier_trace is not None:
+                with self._earlier_trace.open("rb") as before:
+                    shutil.copyfileobj(before, self._trace)
+            for asker in self._distinct:
+                await held.enter_async_context(asker)
+            yield
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._open.aclose()
-
-    async def ask(
-        self,
-        case: ChainCase[Any],
-        role: str,
-        messages: Sequence[Message],
-        read: Callable[[str], T],
-        *,
-        stand_in: str,
-        rest: Callable[[str], T | None] | None = None,
-        vote: int = 0,
-        **about: object,
-    ) -> T:
-        """Ask a role one question about an item.
-
-        Args:
-            case: The item.
-            role: Who is asked.
-            messages: The question.
-            read: What a reply's text says; UnreadableError where it can't be used.
-            stand_in: A reply such as the role might give: what a plan counts and goes on with.
-            rest: What can be kept of the last reply where none reads; None for nothing.
-            vote: Number of the reply among several wanted for one question.
-            about: What the trace says of the question, beside role, model, messages, reply and tokens.
-
-        Raises:
-            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
-            PendingError: The question is in a batch.
-            ReelbenchError: The cache can't be written.
-        """
-        asker, sent = self._askers[role], [messages]
-
-        def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
-            sent.append(self.prompts.again(before, reply, error))
-            return sent[-1]
-
-        if self.planning:
-            cursor = RetryCursor(asker, messages, past_reasoning(read), vote=vote, again=again)
-            if cursor.key is not None:
-                use = self._planned[role]
-                prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])
-                use.replies += 1
-                use.prompt_tokens += prompt
-                use.completion_tokens += completion
-                asker.tally.calls += 1
-                if asker.tally.spent_usd is not None:
-                    asker.tally.spent_usd += asker.options.cost_usd(prompt, completion) or 0.0
-                return read(stand_in)
-            asked = cursor.result()
-        else:
-            asked = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
-        self._record(case, role, asked, sent, {**about, "vote": vote})
-        if asked.value is not None:
-            return asked.value
-        if asked.reason == PENDING:
-            raise PendingError(PENDING_SHOWN.format(1))
-        kept = rest(asked.replies[-1].reply.raw or "") if rest is not None and asked.reason == UNPARSABLE else None
-        if kept is None:
-            raise DroppedError(asked.reason or UNPARSABLE)
-        return kept
+    def plan_call(self, role: str, messages: Sequence[Message], stand_in: str) -> None:
+        """Count a call that a run would make, whose reply would be about as long as `stand_in`."""
+        asker, use = self.askers[role], self._planned[role]
+        prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])
+        use.replies += 1
+        use.prompt_tokens += prompt
+        use.completion_tokens += completion
+        asker.tally.calls += 1
+        if asker.tally.spent_usd is not None:
+            asker.tally.spent_usd += asker.options.cost_usd(prompt, completion) or 0.0
 
     async def run(
         self, items: Iterable[ItemT], work: Callable[[ChainCase[ItemT]], Awaitable[ResultT]], *, shown: bool = True
-    ) -> AsyncIterator[tuple[ChainCase[ItemT], ResultT | None]]:
-        """Yield each item with what `work` made of it, None where it was dropped, in the order of the items.
+    ) -> list[ResultT | None]:
+        """Return what `work` made of each item, None where it was dropped, in the order of the items.
 
-        `shown` says whether the items count for the user's progress bar.
-
-        Raises:
-            PendingError: Items wait for replies in a batch, so nothing that follows from them can be done yet.
+        `shown` says whether the items count for the user's progress bar. PendingError where items wait for replies in a
+        batch: nothing that follows from them can be done yet.
         """
         pending = 0
+        results: list[ResultT | None] = []
 
         async def worked(case: ChainCase[ItemT]) -> ResultT | None:
             nonlocal pending
@@ -279,13 +285,14 @@ class Chain:
                 pending += 1
                 return None
 
-        runner = Runner(self._askers.values(), self._show if shown else no_show, at_once=self._concurrency)
-        async for case, result in runner.run(map(ChainCase, items), worked):
-            self.trace.add(case.lines)
+        runner = Runner(self.askers.values(), self._show if shown else no_show, at_once=self._concurrency)
+        async for case, result in runner.run((ChainCase(item, self) for item in items), worked):
+            self._trace.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in case.lines)
             case.lines.clear()
-            yield case, result
+            results.append(result)
         if pending:
             raise PendingError(PENDING_SHOWN.format(pending))
+        return results
 
     # --- the account -------------------------------------------------------------------------------------------------
 
@@ -300,11 +307,11 @@ class Chain:
         None without prices.
         """
         costs = [
-            self._askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
+            self.askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
             for role, use in (self._planned if self.planning else self.use).items()
         ]
-        if self._earlier is not None and self._earlier.funnel.models:
-            costs.append(self._earlier.funnel.cost_usd)
+        if self._earlier is not None and self._earlier.models:
+            costs.append(self._earlier.cost_usd)
         return None if None in costs or not costs else sum(filter(None, costs))
 
     def write(
@@ -327,18 +334,22 @@ class Chain:
             return self.plan()
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
-        trace = self._out / "trace.jsonl"
-        self.trace.save(trace, None if self._earlier is None else self._earlier.trace)
+        self.save_trace(self._out / "trace.jsonl")
         if until is not None:  # people may edit what a chain has after a stage; beside it, how it came about
             path = self._out / stage_file(until)
             write_jsonl(path, lines)
-            with trace.open("rb") as source, open_aside(self._out / stage_file(until, ".trace.jsonl"), "wb") as copy:
-                shutil.copyfileobj(source, copy)
+            self.save_trace(self._out / stage_file(until, _TRACE))
             account = _Account(file_sha256=sha256_of(path), funnel=funnel)
             write_json(self._out / stage_file(until, ".account.json"), account.model_dump(mode="json", by_alias=True))
         write_json(self._out / "funnel.json", document)
         write_text(self._out / "funnel.svg", to_svg(document["stages"]))
         return document
+
+    def save_trace(self, path: Path) -> None:
+        """Write what was asked for the items that are done, behind what an earlier run asked, in one step."""
+        self._trace.seek(0)
+        with open_aside(path, "wb") as file:
+            shutil.copyfileobj(self._trace, file)
 
     def account(self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object) -> FunnelRecord:
         """Return the funnel's record, `more` of its fields included.
@@ -354,9 +365,9 @@ class Chain:
             "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
             "models": {
                 role: {
-                    "asked": self._askers[role].options.model,
+                    "asked": self.askers[role].options.model,
                     "returned": dict(sorted(use.returned.items())),
-                    "sampling": self._askers[role].sampling or None,
+                    "sampling": self.askers[role].sampling or None,
                 }
                 for role, use in self.use.items()
             },
@@ -367,7 +378,7 @@ class Chain:
             **more,
         }
         own = FunnelRecord.model_validate(document)
-        return own if self._earlier is None else joined(self._earlier.funnel, own)
+        return own if self._earlier is None else joined(self._earlier, own)
 
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""
@@ -382,56 +393,6 @@ class Chain:
             "cost_usd": self.cost_usd(),
         }
 
-    # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _record(
-        self,
-        case: ChainCase[Any],
-        role: str,
-        asked: AskResult[Any],
-        sent: Sequence[Sequence[Message]],
-        about: Mapping[str, object],
-    ) -> None:
-        use, sampling = self.use[role], self._askers[role].sampling
-        for kept, messages in zip(asked.replies, sent, strict=False):
-            reply = kept.reply
-            use.add(reply)
-            case.lines.append(
-                {
-                    "role": role,
-                    **about,
-                    "attempt": kept.attempt,
-                    "read": kept.value is not None,
-                    "model": reply.returned,
-                    "messages": on_record(messages),
-                    **({"sampling": sampling} if sampling else {}),
-                    "reply": reply.raw,
-                    "tokens": {"prompt": reply.prompt_tokens, "completion": reply.completion_tokens},
-                    "key": kept.key.hex(),
-                }
-            )
-
-
-class TraceFile:
-    """The lines of `trace.jsonl`, written to a file without a name until the chain is done: they may be many."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - its owner closes it
-        self.close = self._file.close
-
-    def add(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Append lines."""
-        self._file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
-
-    def save(self, path: Path, earlier: Path | None = None) -> None:
-        """Write all lines to `path`, in one step, behind those of an earlier file."""
-        self._file.seek(0)
-        with open_aside(path, "wb") as file:
-            if earlier is not None:
-                with earlier.open("rb") as before:
-                    shutil.copyfileobj(before, file)
-            shutil.copyfileobj(self._file, file)
-
 
 class _Account(Record):
     """What a stage's file took: its sha256 as it was written, and the funnel up to there."""
@@ -440,28 +401,16 @@ class _Account(Record):
     funnel: FunnelRecord
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierStages:
-    """What a chain came to before it was stopped: its funnel, and the file of what was asked."""
-
-    funnel: FunnelRecord
-    trace: Path
-
-    @classmethod
-    def read(cls, folder: Path, stage: str) -> Self | None:
-        """Read what a chain wrote after a stage; None where the stage's file was made without it, by people.
-
-        Raises:
-            InputError: The account is damaged.
-        """
-        path, trace = folder / stage_file(stage, ".account.json"), folder / stage_file(stage, ".trace.jsonl")
-        if not path.is_file() or not trace.is_file():
-            return None
-        account = checked(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
-        funnel = account.funnel
-        if sha256_of(folder / stage_file(stage)) != account.file_sha256:
-            funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})
-        return cls(funnel, trace)
+def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
+    """Return what a chain came to that was stopped after a stage; None where people made its file without one."""
+    path = folder / stage_file(stage, ".account.json")
+    if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
+        return None
+    account = checked(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
+    funnel = account.funnel
+    if sha256_of(folder / stage_file(stage)) != account.file_sha256:
+        funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})
+    return funnel
 
 
 def stage_file(stage: str, ending: str = ".jsonl") -> str:

@@ -10,19 +10,28 @@ A discussion can be stopped after any stage (`--until`), in a file that people c
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
-from reelbench.llm.messages import Message
-from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
+from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
-from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain_rules import GateRules
+from reelbench.studio.discussion_files import (
+    QUESTION_KEYS,
+    DiscussionVideo,
+    SpokenWord,
+    WrittenQuestion,
+    annotations,
+    questions_in,
+)
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.question_sets import Levels, comparison_document
@@ -80,7 +89,7 @@ class Discussion:
         """Read the roles; InputError where one of them is not as a discussion needs it."""
         self.prompts = prompts
         self.options = options
-        self.gates = gates
+        self.gates = gates or Gates(GateRules())
         self.roles = prompts.roles
         self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
         if len(self.roles) < 2:  # noqa: PLR2004
@@ -93,13 +102,14 @@ class Discussion:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
             if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
-        expert, *reviewers = self.roles
-        turns = [_Turn(CONTEXT, None, 0), _Turn(expert.name, expert, 0)]
+        self.expert, *reviewers = self.roles
+        turns = [_Turn(CONTEXT, None, 0), _Turn(self.expert.name, self.expert, 0)]
         for number in range(1, options.rounds + 1):
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
-            turns.append(_Turn(f"{REFINED}{after}", expert, number))
+            turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
         self._turns = turns[options.taken([turn.name for turn in turns])]
+        self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
@@ -110,81 +120,72 @@ class Discussion:
         """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
         names = [turn.name for turn in self._turns]
         if self.options.until is None:
-            names += ["questions", *(self.gates.names if self.gates else ()), *compared]
+            names += ["questions", *self.gates.names, *compared]
         return Funnel(*names)
 
-    async def discuss(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> "Talk":
+    async def discuss(self, case: ChainCase[DiscussionVideo]) -> "Talk":
         """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
 
         Where a later role gives nothing that can be used, what was written before it is kept.
         """
-        talk = Talk(case, case.item.context, list(case.item.words))
+        talk = Talk(case.item.model_copy(update={"words": [*case.item.words]}))
         for turn in self._turns:
+            case.about = {"video": talk.video.name, "round": turn.round}
             try:
-                with chain.funnel.stage(turn.name):
-                    await self._take(chain, pictures, talk, turn)
+                with case.chain.funnel.stage(turn.name):
+                    await self._take(case, talk, turn)
             except DroppedError:
-                if self.options.until is not None or not talk.questions(self.roles[0].name):
+                if self.options.until is not None or not talk.sets(self.expert):
                     raise
                 break
         return talk
 
-    async def _take(self, chain: Chain, pictures: VideoFrames, talk: "Talk", turn: _Turn) -> None:
+    async def _take(self, case: ChainCase[DiscussionVideo], talk: "Talk", turn: _Turn) -> None:
         """Take one turn: its words join the talk's."""
-        name = talk.case.item.name
-        if turn.role is None:
-            if talk.context:
+        video, role = talk.video, turn.role
+        if role is None:
+            if video.context:
                 return
-            shown = await pictures.attachments({"id": name, "video": name})
+            row = {"id": video.name, "video": video.name}
+            shown = await self.pictures.attachments(row, plan=case.chain.planning)
             answers = []
             for question in self.context_questions:
-                messages = self.prompts.messages("context.txt", (), shown, question=question, view=pictures.view)
-                stand_in = " ".join(["word"] * 100)
-                answers.append(
-                    await chain.ask(talk.case, CONTEXT, messages, _text, stand_in=stand_in, video=name, round=0)
-                )
-            talk.context = answers
-        elif talk.context is None:
-            raise InputError(f"--from: {name} has no context, which a discussion goes on from")
-        elif turn.role is self.roles[0]:
-            await self._write(chain, talk, turn)
-        else:
-            text = await chain.ask(
-                talk.case,
-                turn.role.name,
-                self._messages(turn.role, talk),
-                _text,
-                stand_in=" ".join(["word"] * 250),
-                video=name,
-                round=turn.round,
+                messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
+                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=words(100)))
+            video.context = answers
+            return
+        if video.context is None:
+            raise InputError(f"--from: {video.name} has no context, which a discussion goes on from")
+        data = self._data(talk)
+        material = [(name, data[name]) for name in role.sees if name in data]
+        heard = [word for word in video.words if word.role in role.sees]
+        material += [(word.role, _as_text(word.questions) if word.questions else word.text) for word in heard]
+        messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
+        said = SpokenWord(role=role.name, round=turn.round)
+        if role is self.expert:
+            count = self.options.questions
+            # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
+            text = words(90)
+            pairs = [
+                {
+                    "id": place,
+                    "question": f"{turn.round} {place} {text[:100]}",
+                    "answer": f"{turn.round} {place} {text}",
+                    "short_answer": text[:80],
+                }
+                for place in range(1, count + 1)
+            ]
+            written = await case.ask(
+                role.name,
+                messages,
+                lambda text: _read(text, count, refined=turn.round > 0),
+                stand_in=json.dumps({"questions": pairs}),
+                rest=lambda text: _rest(text, count),
             )
-            talk.words.append(SpokenWord(role=turn.role.name, round=turn.round, text=text))
-
-    async def _write(self, chain: Chain, talk: "Talk", turn: _Turn) -> None:
-        expert, count = self.roles[0], self.options.questions
-        # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-        material = " ".join(["word"] * 90)
-        pairs = [
-            {
-                "id": place,
-                "question": f"{turn.round} {place} {material[:100]}",
-                "answer": f"{turn.round} {place} {material}",
-                "short_answer": material[:80],
-            }
-            for place in range(1, count + 1)
-        ]
-        written = await chain.ask(
-            talk.case,
-            expert.name,
-            self._messages(expert, talk),
-            lambda text: _read(text, count, refined=turn.round > 0),
-            stand_in=json.dumps({"questions": pairs}),
-            rest=lambda text: _rest(text, count),
-            video=talk.case.item.name,
-            round=turn.round,
-        )
-        talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
-        talk.words.append(SpokenWord(role=expert.name, round=turn.round, questions=written.questions))
+            talk.written, said.questions = written, written.questions
+        else:
+            said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
+        video.words.append(said)
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
@@ -194,121 +195,69 @@ class Discussion:
             for asked in talk.last or ()
         ]
 
-    async def judge(self, chain: Chain, case: ChainCase["Talk"]) -> tuple[float, float]:
+    async def judge(self, case: ChainCase["Talk"]) -> tuple[float, float]:
         """Return a judge's verdict on the discussion's questions beside the first ones, in both orders.
 
         1: they are the better set, 0: the others are, 0.5: neither.
         """
+        case.about = {"video": case.item.video.name, "round": self.options.rounds}
         sets, data = [_as_text(written, numbered=False) for written in case.item.both], self._data(case.item)
         outcomes = []
         for order in ((0, 1), (1, 0)):
             shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
             messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
-            with chain.funnel.stage(JUDGE):
-                verdict = await chain.ask(
-                    case,
-                    JUDGE,
-                    messages,
-                    lambda text: read_model(text, _Verdict),
-                    stand_in='{"better": "tie"}',
-                    video=case.item.video.name,
-                    round=self.options.rounds,
+            with case.chain.funnel.stage(JUDGE):
+                verdict = await case.ask(
+                    JUDGE, messages, lambda text: read_model(text, _Verdict), stand_in='{"better": "tie"}'
                 )
             outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
         return outcomes[0], outcomes[1]
 
-    async def levels(self, chain: Chain, case: ChainCase["Talk"]) -> Levels:
+    async def levels(self, case: ChainCase["Talk"]) -> Levels:
         """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
+        case.about = {"video": case.item.video.name, "round": self.options.rounds}
         levels: Levels = {side: {} for side in bloom.SIDES}
         self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
         for question in [question for written in case.item.both for question in written]:
             for side, known in levels.items():
                 text = getattr(question, side)
-                if text in known:
-                    continue
-                try:
-                    with chain.funnel.stage(BLOOM):
-                        known[text] = await chain.ask(
-                            case,
-                            BLOOM,
-                            bloom.question(bloom.BloomText(side, text)),
-                            bloom.read_level,
-                            stand_in="4",
-                            video=case.item.video.name,
-                            round=self.options.rounds,
-                        )
-                except DroppedError:
-                    continue
+                if text not in known:
+                    messages = bloom.question(bloom.BloomText(side, text))
+                    with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
+                        known[text] = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
         return levels
 
     def _data(self, talk: "Talk") -> dict[str, str]:
-        """Return the material on a talk's video: made once, as soon as its context is known."""
-        if talk.data is not None:
-            return talk.data
-        video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
-        data = {
-            "metadata": material_text({"video": video.name, **video.shown_metadata}),
-            "qa": material_text([pair.model_dump() for pair in video.qa]),
-            "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
-        }
-        talk.data = data if talk.context is not None else None
-        return data
-
-    def _messages(self, role: Role, talk: "Talk") -> list[Message]:
-        data = self._data(talk)
-        material = [(name, data[name]) for name in role.sees if name in data]
-        material += [(word.role, talk.text(word)) for word in talk.words if word.role in role.sees]
-        return self.prompts.messages(role.prompt, material, questions=self.options.questions)
+        """Return the material on a talk's video, whose context is known: made once."""
+        if not talk.data:
+            video, answers = talk.video, talk.video.context or ()
+            paired = zip(self.context_questions, answers, strict=True)
+            talk.data = {
+                "metadata": material_text({"video": video.name, **video.shown_metadata}),
+                "qa": material_text([pair.model_dump() for pair in video.qa]),
+                "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
+            }
+        return talk.data
 
 
 @dataclass(slots=True)
 class Talk:
-    """A discussion: its video, what is known of it, and who said what, in order."""
+    """A discussion: its video, with what is known of it and who said what, and the questions that came of it."""
 
-    case: ChainCase[DiscussionVideo]
-    context: Sequence[str] | None
-    words: list[SpokenWord] = field(default_factory=list)
-    dropped: Counter[str] = field(default_factory=Counter)
-    """Reason -> questions of the last writing that could not be used."""
-    by_order: bool = False
-    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
-    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
-    """The expert's first questions, once it is over."""
-    last: list[WrittenQuestion] | None = None
-    """Its last; None where no review ended."""
-    data: dict[str, str] | None = None
-    """What every turn is shown of the video, once its context is known."""
-    _texts: dict[int, str] = field(default_factory=dict[int, str])
-
-    @property
-    def video(self) -> DiscussionVideo:
-        """What it is about."""
-        return self.case.item
+    video: DiscussionVideo
+    written: WrittenQuestions = field(default_factory=lambda: WrittenQuestions([], Counter()))  # by the expert, last
+    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
+    last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
+    data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
         """The first questions, and the last."""
         return self.first, self.last or []
 
-    def text(self, word: SpokenWord) -> str:
-        """Return a word as later turns are shown it."""
-        if not word.questions:
-            return word.text
-        if id(word) not in self._texts:
-            self._texts[id(word)] = _as_text(word.questions)
-        return self._texts[id(word)]
-
-    def questions(self, expert: str) -> list[list[WrittenQuestion]]:
+    def sets(self, expert: Role) -> list[list[WrittenQuestion]]:
         """Return the expert's questions, turn by turn."""
-        return [word.questions for word in self.words if word.role == expert]
-
-    def document(self) -> dict[str, Any]:
-        """Return the video as a file to go on from has it: people may edit all of it."""
-        return {
-            **self.video.model_dump(by_alias=True, include={"name", "metadata", "qa"}),
-            "context": None if self.context is None else list(self.context),
-            "words": [word.model_dump(exclude_defaults=True) | {"round": word.round} for word in self.words],
-        }
+        return [word.questions for word in self.video.words if word.role == expert.name]
 
 
 def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
@@ -353,18 +302,12 @@ def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[Writt
 
 def _rest(reply: str, count: int) -> WrittenQuestions | None:
     """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
-    whole = last_dictionary(reply) or {}
-    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     kept: dict[str, WrittenQuestion] = {}
     dropped: Counter[str] = Counter()
-    for entry in entries:
-        try:
-            question = WrittenQuestion.model_validate(entry)
-        except ValidationError:
+    for question in questions_in(reply):
+        if question is None:
             dropped["unreadable"] += 1
-            continue
-        known = question.question.casefold()
-        if known in kept or len(kept) == count:
+        elif (known := question.question.casefold()) in kept or len(kept) == count:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
@@ -383,63 +326,53 @@ async def run(
     shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its folder gets
     `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`, with the parse depth
     where there is a parser.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     models, out, options = setup.models, setup.out, discussion.options
     funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
     chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
-    pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media, plan=out is None)
-    async with chain:
-        talks = [
-            talk
-            async for _, talk in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case))
-            if talk is not None
-        ]
+    async with chain.asking():
+        talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
-            settings["frames"] = pictures.sampling.stated
+            settings["frames"] = discussion.pictures.sampling.stated
         if options.until is not None:
-            return chain.write({}, settings, until=options.until, lines=(talk.document() for talk in talks))
+            return chain.write({}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks))
         for talk in talks:
-            talk.first, *later = talk.questions(discussion.roles[0].name)
+            talk.first, *later = talk.sets(discussion.expert)
             if later:
                 talk.last = later[-1]
-                funnel.count("questions", len(talk.last) + talk.dropped.total(), talk.dropped)
+                funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
         whole = [talk for talk in talks if talk.last is not None]
-        if (gates := discussion.gates) is not None:  # what they drop goes
-            passed = await gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
-            for talk in whole:
-                talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
-        verdicts, levels = await _compared(chain, discussion, whole)
+        passed = await discussion.gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
+        for talk in whole:  # what they drop goes
+            talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
+        judged, told = await _compared(chain, discussion, whole)
         if out is None:
             return chain.plan()
-        if by_order := sum(talk.by_order for talk in whole):
+        if by_order := sum(not talk.written.numbered for talk in whole):
             settings["paired_by_order"] = by_order
             setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
         sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
         for place, (file, dataset) in enumerate(sets):  # in MovieCORE's own shape
-            entries = annotations(((talk.video, talk.context or (), talk.both[place]) for talk in talks), dataset)
+            entries = annotations(((talk.video, talk.both[place]) for talk in talks), dataset)
             write_json(out / file, dict(entries))
         pairs = {talk.video.name: talk.both for talk in whole}
-        judged, told = verdicts if JUDGE in models else None, levels if BLOOM in models else None
         write_json(out / "comparison.json", comparison_document(pairs, judged, parser, told))
-        return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
+        return chain.write(discussion.gates.thresholds, settings)
 
 
 async def _compared(
     chain: Chain, discussion: Discussion, whole: Sequence[Talk]
-) -> tuple[dict[str, tuple[float, float]], Levels]:
+) -> tuple[dict[str, tuple[float, float]] | None, Levels | None]:
     """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
-    verdicts: dict[str, tuple[float, float]] = {}
-    levels: Levels = {side: {} for side in bloom.SIDES}
+    judged: dict[str, tuple[float, float]] | None = None
+    told: Levels | None = None
     if JUDGE in chain.use:
-        async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
-            if verdict is not None:
-                verdicts[judged.item.video.name] = verdict
+        verdicts = zip(whole, await chain.run(whole, discussion.judge, shown=False), strict=True)
+        judged = {talk.video.name: verdict for talk, verdict in verdicts if verdict is not None}
     if BLOOM in chain.use:
-        async for _, of_video in chain.run(whole, lambda case: discussion.levels(chain, case), shown=False):
-            for side, known in (of_video or {}).items():
-                levels[side] |= known
-    return verdicts, levels
+        told = {side: {} for side in bloom.SIDES}
+        for levels in await chain.run(whole, discussion.levels, shown=False):
+            for side, known in (levels or {}).items():
+                told[side] |= known
+    return judged, told

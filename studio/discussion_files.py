@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from reelbench.llm.reading import last_dictionary
 from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
@@ -45,6 +46,18 @@ class WrittenQuestion(BaseModel):
     classification: str = ""
 
 
+def questions_in(reply: str) -> list[WrittenQuestion | None]:
+    """Return the questions that a reply lists, None in the place of what isn't one."""
+    whole = last_dictionary(reply) or {}
+    questions: list[WrittenQuestion | None] = []
+    for entry in next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), []):
+        try:
+            questions.append(WrittenQuestion.model_validate(entry))
+        except ValidationError:
+            questions.append(None)
+    return questions
+
+
 class SpokenWord(BaseModel):
     """What a role said in one turn: questions where it wrote any, else text."""
 
@@ -77,16 +90,18 @@ class DiscussionVideo(BaseModel):
         """The metadata without what only a file's maker needs."""
         return {key: value for key, value in self.metadata.items() if key not in _NOT_SHOWN}
 
+    def as_line(self) -> dict[str, Any]:
+        """Return it as a file to go on from has it: people may edit all of it."""
+        words = [word.model_dump(exclude_defaults=True) for word in self.words]
+        return {**self.model_dump(by_alias=True, exclude={"words"}), "words": words}
+
 
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     """Read the videos to discuss, in the file's order; `questions` is how many context questions there are.
 
     The file has JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
     `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an object or
-    a list, grouped here by video.
-
-    Raises:
-        InputError: Names the file, the entry and the field that is wrong.
+    a list, grouped here by video. InputError names the file, the entry and the field that is wrong.
     """
     if path.is_dir():
         document = []
@@ -145,14 +160,14 @@ def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
 
 
 def annotations(
-    made: Iterable[tuple[DiscussionVideo, Sequence[str], Sequence[WrittenQuestion]]], dataset: str
+    made: Iterable[tuple[DiscussionVideo, Sequence[WrittenQuestion]]], dataset: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (key, entry) of MovieCORE's own shape for each video, its context and its questions.
+    """Yield (key, entry) of MovieCORE's own shape for each video and its questions.
 
     A question's key ends in its number, the same in the single pass and in the discussion. The caption, on a video's
     first question, is the answer to the first context question, as the authors' captions seem to be.
     """
-    for video, context, questions in made:
+    for video, questions in made:
         technical = {key: video.metadata[key] for key in _TECHNICAL if key in video.metadata}
         for place, question in enumerate(questions):
             name = f"{video.name}_{question.id}"
@@ -166,7 +181,7 @@ def annotations(
                     "dataset": dataset,
                     "video": video.name,
                     **technical,
-                    "caption": context[0] if place == 0 and context else "",
+                    "caption": video.context[0] if place == 0 and video.context else "",
                     "classification": question.classification,
                 },
             )

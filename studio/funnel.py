@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import Field
@@ -124,48 +123,34 @@ class DroppedError(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True)
-class Stage:
-    """One stage: what went in, and reason -> how many were dropped. What came out is the rest."""
-
-    entered: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def left(self) -> int:
-        """How many came out."""
-        return self.entered - self.dropped.total()
-
-
 class Funnel:
     """Stages in the order of the chain. All counts add up whatever order the items come in."""
 
     def __init__(self, *names: str) -> None:
-        self.stages = {name: Stage() for name in names}
+        self._entered = Counter[str]()
+        self._dropped = {name: Counter[str]() for name in names}
 
     @contextmanager
     def stage(self, name: str, size: int = 1) -> Iterator[None]:
         """Count what the block does to an item (or to `size` of them): it comes out, or is dropped with a reason."""
-        stage = self.stages[name]
         try:
             yield
         except DroppedError as error:
-            stage.entered += size
-            stage.dropped[error.reason] += size
+            self.count(name, size, {error.reason: size})
             raise
-        stage.entered += size
+        self.count(name, size)
 
     def count(self, name: str, entered: int, dropped: Mapping[str, int] | None = None) -> None:
         """Count several items at once."""
-        stage = self.stages[name]
-        stage.entered += entered
-        stage.dropped.update(dropped or {})
+        self._entered[name] += entered
+        self._dropped[name].update(dropped or {})
 
     def document(self) -> list[dict[str, Any]]:
         """Return the stages as `funnel.json` has them."""
+        counts = [(name, self._entered[name], dropped) for name, dropped in self._dropped.items()]
         return [
-            {"name": name, "in": stage.entered, "out": stage.left, "dropped": dict(sorted((+stage.dropped).items()))}
-            for name, stage in self.stages.items()
+            {"name": name, "in": entered, "out": entered - lost.total(), "dropped": dict(sorted((+lost).items()))}
+            for name, entered, lost in counts
         ]
 
 

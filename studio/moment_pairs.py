@@ -6,9 +6,9 @@ goes on from it (`--from`).
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -37,13 +37,29 @@ class _Read(BaseModel):
     model_config = ConfigDict(str_strip_whitespace=True)
 
 
-class Relation(_Read):
+class EventPair(_Read):
+    """Two events, the first of which begins first."""
+
+    role: ClassVar[str]  # who pairs them
+    names: ClassVar[tuple[str, str]]  # of both in a reply
+    first: _Text
+    first_span: Span
+    second: _Text
+    second_span: Span
+
+
+EventPairT = TypeVar("EventPairT", bound=EventPair)
+
+
+class Relation(EventPair):
     """Two events and five ratings (C.8.1)."""
 
-    event1: _Text
-    event1_timestamp: Span
-    event2: _Text
-    event2_timestamp: Span
+    role = "relation"
+    names = ("event1", "event2")
+    first: _Text = Field(validation_alias="event1")
+    first_span: Span = Field(validation_alias="event1_timestamp")
+    second: _Text = Field(validation_alias="event2")
+    second_span: Span = Field(validation_alias="event2_timestamp")
     directness: Rating = Field(validation_alias="Directness")
     necessity: Rating = Field(validation_alias="Necessity")
     intentionality: Rating = Field(validation_alias=AliasChoices("Intentionality", "Proactiveness"))
@@ -74,13 +90,15 @@ class BothTypes(_Read):
     type2: QuestionAnswer = Field(validation_alias="Type2")
 
 
-class Sequential(BothTypes):
+class Sequential(EventPair, BothTypes):
     """Two events in order, with both questions (C.8.3)."""
 
-    pre_event: _Text = Field(validation_alias="pre-event")
-    pre_span: Span = Field(validation_alias="pre-event_timestamp")
-    post_event: _Text = Field(validation_alias="post-event")
-    post_span: Span = Field(validation_alias="post-event_timestamp")
+    role = "sequential"
+    names = ("pre-event", "post-event")
+    first: _Text = Field(validation_alias="pre-event")
+    first_span: Span = Field(validation_alias="pre-event_timestamp")
+    second: _Text = Field(validation_alias="post-event")
+    second_span: Span = Field(validation_alias="post-event_timestamp")
 
 
 class Neighbours(_Read):
@@ -119,20 +137,13 @@ class _Options(_Read):
     wrong_answer_3: _Text
 
 
-def read_relation(reply: str, captions: Sequence[Span], last: float) -> Relation:
+def read_pair(reply: str, model: type[EventPairT], captions: Sequence[Span], last: float) -> EventPairT:
     """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
 
     All in seconds.
     """
-    relation = read_model(reply, Relation)
-    _check_times({"event1": relation.event1_timestamp, "event2": relation.event2_timestamp}, captions, last)
-    return relation
-
-
-def read_sequential(reply: str, captions: Sequence[Span], last: float) -> Sequential:
-    """Read two events in order; arguments as of `read_relation`."""
-    pair = read_model(reply, Sequential)
-    _check_times({"pre-event": pair.pre_span, "post-event": pair.post_span}, captions, last)
+    pair = read_model(reply, model)
+    _check_times(dict(zip(model.names, (pair.first_span, pair.second_span), strict=True)), captions, last)
     return pair
 
 
@@ -236,13 +247,22 @@ class Pair(BaseModel):
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MomentSource:
-    """A source, and its pairs where a chain goes on, with the questions that an earlier stage gave nothing for."""
+    """A source on its way, its pairs, and the questions that a stage gave nothing for."""
 
     source: Source
-    pairs: Sequence[Pair] = ()
-    unfinished: Sequence[Draft] = ()
+    pairs: list[Pair] = field(default_factory=list[Pair])
+    unfinished: list[Draft] = field(default_factory=list[Draft])
+
+    def leave(self, pair: Pair) -> None:
+        """Leave a pair out; its questions, if any, are unfinished."""
+        self.unfinished += pair.questions
+        self.pairs.remove(pair)
+
+    def as_line(self) -> dict[str, Any]:
+        """Return it as a file to go on from has it."""
+        return PairsLine(source=self.source.id, pairs=self.pairs, unfinished=self.unfinished).model_dump()
 
 
 class PairsLine(BaseModel):

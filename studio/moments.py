@@ -11,24 +11,23 @@ The chain can be stopped after any stage (`--until`), in a file that people can 
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from importlib import resources
-from typing import Any, Literal, NamedTuple, TypeVar
-
-import yaml
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from reelbench.llm.reading import read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
-from reelbench.studio.chain_rules import Cuts, SourceRules
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, PairsLine
+from reelbench.studio.moment_pairs import Draft, EventPairT, MomentSource, Pair, Relation, Sequential
 from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span
 from reelbench.studio.video_frames import VideoFrames
 
@@ -37,8 +36,13 @@ ROLES = {
     Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
 }
 """Roles that a kind of source takes."""
-STAGES = ("pairs", "questions", "verification", "options")
-"""What a source goes through once the rules have let it in; after each, people can step in."""
+STAGES = {
+    "pairs": ("relation", "sequential", "neighbours"),
+    "questions": ("cause_effect", "means_to_an_end"),
+    "verification": ("verification",),
+    "options": ("options",),
+}
+"""What a source goes through once the rules have let it in, and who is asked; after each, people can step in."""
 
 T = TypeVar("T")
 
@@ -49,40 +53,9 @@ class MomentOptions(StageOptions):
 
     rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
-    seed: int = 0
-    """Of the options' order, and of the draw between two questions that score the same."""
-    with_options: bool = True
-    """Write three wrong options to each question; False gives the form of the training split."""
-    mini_test: int = 0
-    """Questions of each category for a file of their own."""
-
-
-@dataclass(slots=True)
-class _Work:
-    """One source under way: what all its steps need."""
-
-    chain: Chain
-    pictures: VideoFrames
-    case: ChainCase[MomentSource]
-    pairs: list[Pair]
-    unfinished: list[Draft] = field(default_factory=list)
-
-    @property
-    def source(self) -> Source:
-        return self.case.item.source
-
-    def leave(self, pair: Pair) -> None:
-        """Leave a pair out; its questions, if any, are unfinished."""
-        self.unfinished += pair.questions
-        self.pairs.remove(pair)
-
-
-class _Captions(NamedTuple):
-    """A video's fit events, two of them that a plan takes for a pair, and the second at which all is over."""
-
-    events: tuple[Event, ...]
-    pair: tuple[Event, Event]
-    last: float
+    seed: int = 0  # of the options' order, and of the draw between two questions that score the same
+    with_options: bool = True  # three wrong ones to each question; False gives the form of the training split
+    mini_test: int = 0  # questions of each category for a file of their own
 
 
 class Moments:
@@ -92,24 +65,20 @@ class Moments:
         """Read the roles; InputError where one is missing, or a stage that is named."""
         self.prompts = prompts
         self.options = options
-        self.gates = gates
+        self.gates = gates or Gates(GateRules())
         self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
-        stages = STAGES if options.with_options else STAGES[:-1]
+        stages = [stage for stage in STAGES if stage != "options" or options.with_options]
         self.stages = stages[options.taken(stages)]
+        self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
 
-    def roles_for(self, source: Source) -> list[str]:
+    def speakers(self, source: Source) -> list[Role]:
         """Return the roles that this kind of source takes, in the stages that are run."""
-        later = {"verification": "verification", "options": "options"}
-        names = []
-        for name in ROLES[type(source)]:
-            if name == "sequential" and isinstance(source, Query) and self.options.cuts.not_causal == "drop":
-                continue
-            stage = later.get(name, "questions" if name in _WRITERS else "pairs")
-            if stage in self.stages:
-                names.append(name)
-        return names
+        asked = {name for stage in self.stages for name in STAGES[stage]}
+        if isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+            asked.discard("sequential")
+        return [role for name, role in self.roles.items() if name in asked and name in ROLES[type(source)]]
 
     @property
     def thresholds(self) -> dict[str, Any]:
@@ -120,20 +89,16 @@ class Moments:
         elif "verification" in self.stages:
             cuts = options.cuts
             taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
-        return taken | (self.gates.thresholds if self.gates else {})
+        return taken | self.gates.thresholds
 
     def funnel(self) -> Funnel:
         """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
-        gates = self.gates.names if self.gates is not None and self.options.until is None else ()
+        gates = self.gates.names if self.options.until is None else ()
         return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
 
-    async def make(self, chain: Chain, pictures: VideoFrames, case: ChainCase[MomentSource]) -> "_Work":
-        """Return one source's pairs with their questions, and the drafts that a later step gave nothing for.
-
-        Raises:
-            DroppedError: The rules drop the source.
-        """
-        work = _Work(chain, pictures, case, list(case.item.pairs), list(case.item.unfinished))
+    async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
+        """Take a source through the stages that are run, and return it; DroppedError where the rules drop it."""
+        case.about = {"video": case.item.source.video}
         steps = {
             "pairs": self._find,
             "questions": self._question,
@@ -141,174 +106,162 @@ class Moments:
             "options": self._write_options,
         }
         for stage in self.stages:
-            await steps[stage](work)
-        return work
+            await steps[stage](case)
+        return case.item
 
-    # --- pairs of events ---------------------------------------------------------------------------------------------
-
-    async def _find(self, work: _Work) -> None:
-        """Find a source's pairs; DroppedError where the rules drop it."""
-        source = work.source
+    async def _find(self, case: ChainCase[MomentSource]) -> None:
+        """Find a source's pairs."""
+        source, funnel, rules = case.item.source, case.chain.funnel, self.options.rules
         if isinstance(source, Query):
-            with work.chain.funnel.stage("filters"):
-                window = moment_sources.fit_window(source, self.options.rules)
-                shown = await work.pictures.attachments({"id": source.id, "video": source.video})
+            with funnel.stage("filters"):
+                window = moment_sources.fit_window(source, rules)
+                row = {"id": source.id, "video": source.video}
+                shown = await self.pictures.attachments(row, plan=case.chain.planning)
             try:
                 seen = await self._ask(
-                    work, "neighbours", {"query": source.text}, moment_pairs.read_neighbours, shown=shown
+                    case, "neighbours", {"query": source.text}, moment_pairs.read_neighbours, shown=shown
                 )
             except DroppedError as error:
-                work.chain.funnel.count("pairs", 2, {error.reason: 2})
+                funnel.count("pairs", 2, {error.reason: 2})
                 return
-            finders = [partial(self._beside, work, source, window, seen, side) for side in _SIDES]
+            finders = [partial(self._beside, case, source, window, seen, side) for side in _SIDES]
         else:
-            with work.chain.funnel.stage("filters"):
-                events = moment_sources.fit_events(source, self.options.rules)
-                pair = moment_sources.first_pair(events, self.options.rules)
-                captions = _Captions(events, pair, max(source.duration, *(event.end for event in events)))
-            finders = [partial(find, work, source, captions) for find in (self._related, self._in_order)]
+            with funnel.stage("filters"):
+                events = moment_sources.fit_events(source, rules)
+                moment_sources.first_pair(events, rules)
+            last = max(source.duration, *(event.end for event in events))
+            finders = [partial(self._captioned, case, events, last, model) for model in (Relation, Sequential)]
         for find in finders:
-            with suppress(DroppedError):
-                work.pairs.append(await find())
+            with suppress(DroppedError), funnel.stage("pairs"):
+                case.item.pairs.append(await find())
 
-    async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
-        with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "relation", captions, moment_pairs.read_relation)
-            category = pair.category(self.options.cuts)
-            if moment_sources.overlap_beyond(pair.event1_timestamp, pair.event2_timestamp, self.options.rules):
-                raise DroppedError("overlapping")
-        return Pair(
-            id=f"anet_{source.video}",
-            category=category,
-            events=(pair.event1, pair.event2),
-            spans=(pair.event1_timestamp, pair.event2_timestamp),
-        )
-
-    async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
-        with work.chain.funnel.stage("pairs"):
-            pair = await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential)
-            if moment_sources.overlap_beyond(pair.pre_span, pair.post_span, self.options.rules):
-                raise DroppedError("overlapping")
-        return Pair(
-            id=f"anet_{source.video}",
-            category="sequential",
-            events=(pair.pre_event, pair.post_event),
-            spans=(pair.pre_span, pair.post_span),
-        ).with_questions(pair)
+    async def _captioned(
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
+    ) -> Pair:
+        """Return two of a video's events, as one role pairs them."""
+        read = await self._ask_pair(case, events, last, model)
+        category = read.category(self.options.cuts) if isinstance(read, Relation) else "sequential"
+        spans = read.first_span, read.second_span
+        if moment_sources.overlap_beyond(*spans, self.options.rules):
+            raise DroppedError("overlapping")
+        name, texts = f"anet_{case.item.source.video}", (read.first, read.second)
+        pair = Pair(id=name, category=category, events=texts, spans=spans)
+        return pair.with_questions(read) if isinstance(read, Sequential) else pair
 
     async def _ask_pair(
-        self, work: _Work, name: str, captions: "_Captions", read: Callable[[str, Sequence[Span], float], T]
-    ) -> T:
-        spans = [event.span for event in captions.events]
-        first, second = (json.dumps(event.span) for event in captions.pair)
-        stand_in = _stand_ins()[name].replace('"<first>"', first).replace('"<second>"', second)
-        material = {
-            "captions": material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
-        }
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[EventPairT]
+    ) -> EventPairT:
+        """Ask for a pair of events; `last` is the second at which all is over."""
+        first, second = (json.dumps(event.span) for event in moment_sources.first_pair(events, self.options.rules))
+        stand_in = _stand_in(model.role).replace('"<first>"', first).replace('"<second>"', second)
+        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in events])
         return await self._ask(
-            work,
-            name,
-            material,
-            lambda text: read(text, spans, captions.last),
-            parts={"caption": material["captions"]},
+            case,
+            model.role,
+            {"captions": shown},
+            lambda text: moment_pairs.read_pair(text, model, [event.span for event in events], last),
+            parts={"caption": shown},
             stand_in=stand_in,
         )
 
     async def _beside(
-        self, work: _Work, query: Query, window: Span, seen: moment_pairs.Neighbours, side: Literal["cause", "effect"]
+        self,
+        case: ChainCase[MomentSource],
+        query: Query,
+        window: Span,
+        seen: moment_pairs.Neighbours,
+        side: Literal["cause", "effect"],
     ) -> Pair:
         """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
-        with work.chain.funnel.stage("pairs"):
-            text, causal = seen.neighbour(side, self.options.cuts), getattr(seen, f"{side}_relevant") == "yes"
-            first = side == "cause"
-            pair = Pair(
-                id=f"qvh_{query.id}_{side}",
-                category="cause-effect" if causal else "sequential",
-                events=(text, query.text) if first else (query.text, text),
-                spans=(None, window) if first else (window, None),
-            )
-            if causal:
-                return pair
-            # On the order of the query's event and another, whose time is all before or after it.
-            rest = (0.0, window[0]) if first else (window[1], query.duration)
-            if rest[0] >= rest[1]:
-                raise DroppedError("no_time_left")
-            spans = [span or rest for span in pair.spans]
-            events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
-            captions = _Captions(events, (events[0], events[1]), query.duration)
-            return pair.with_questions(await self._ask_pair(work, "sequential", captions, moment_pairs.read_sequential))
+        text, causal = seen.neighbour(side, self.options.cuts), getattr(seen, f"{side}_relevant") == "yes"
+        first = side == "cause"
+        pair = Pair(
+            id=f"qvh_{query.id}_{side}",
+            category="cause-effect" if causal else "sequential",
+            events=(text, query.text) if first else (query.text, text),
+            spans=(None, window) if first else (window, None),
+        )
+        if causal:
+            return pair
+        # On the order of the query's event and another, whose time is all before or after it.
+        rest = (0.0, window[0]) if first else (window[1], query.duration)
+        if rest[0] >= rest[1]:
+            raise DroppedError("no_time_left")
+        spans = [span or rest for span in pair.spans]
+        events = [Event(*span, text) for span, text in zip(spans, pair.events, strict=True)]
+        return pair.with_questions(await self._ask_pair(case, events, query.duration, Sequential))
 
-    async def _question(self, work: _Work) -> None:
+    @contextmanager
+    def _step(self, case: ChainCase[MomentSource], stage: str, pair: Pair) -> Iterator[None]:
+        """Count a pair's questions, and leave it out where the block gives nothing for it."""
+        try:
+            with case.chain.funnel.stage(stage, len(pair.questions) or 2):
+                yield
+        except DroppedError:
+            case.item.leave(pair)
+
+    async def _question(self, case: ChainCase[MomentSource]) -> None:
         """Write the two questions of each pair that has none yet."""
-        for pair in list(work.pairs):
+        for pair in list(case.item.pairs):
             role = "means_to_an_end" if pair.category == "means-to-an-end" else "cause_effect"
             material = {"event1": pair.events[0], "event2": pair.events[1]}
-            try:
-                with work.chain.funnel.stage("questions", len(pair.questions) or 2):
-                    if not pair.questions:
-                        read = await self._ask(
-                            work, role, material, lambda text: read_model(text, moment_pairs.BothTypes)
-                        )
-                        pair.with_questions(read)
-            except DroppedError:
-                work.leave(pair)
+            with self._step(case, "questions", pair):
+                if not pair.questions:
+                    read = await self._ask(case, role, material, lambda text: read_model(text, moment_pairs.BothTypes))
+                    pair.with_questions(read)
 
-    async def _verify(self, work: _Work) -> None:
+    async def _verify(self, case: ChainCase[MomentSource]) -> None:
         """Keep of each pair the questions that are right enough, or the better of them."""
-        funnel, cuts = work.chain.funnel, self.options.cuts
-        for pair in list(work.pairs):
+        cuts = self.options.cuts
+        for pair in list(case.item.pairs):
             drafts, cases, parts = pair.questions, dict[str, str](), dict[str, str]()
             # Where people took one question of a pair out, the other stands in both places.
             shown = [*drafts, *drafts][:2]
             for number, draft in enumerate(shown, start=1):
                 cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
                 parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
-            try:
-                with funnel.stage("verification", len(drafts)):
-                    read = await self._ask(
-                        work, "verification", cases, lambda text: read_model(text, moment_pairs.Scores), parts=parts
-                    )
-            except DroppedError:
-                work.leave(pair)
-                continue
-            scores = [read.case_1_score, read.case_2_score][: len(drafts)]
-            # Both came through as far as asking goes; what the scores make of them is counted one by one.
-            kept, dropped = list[tuple[int, Draft]](), Counter[str]()
-            for draft, score in zip(drafts, scores, strict=True):
-                if score < cuts.verified_from:
-                    dropped["low_score"] += 1
-                elif draft.span is None and cuts.query_answers == "query":
-                    dropped["no_span"] += 1
-                else:
-                    kept.append((score, draft))
-            if cuts.keep == "best" and len(kept) > 1:
-                best = max(score for score, _ in kept)
-                tied = [(score, draft) for score, draft in kept if score == best]
-                dropped["not_the_best"] += len(kept) - 1
-                kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
-            funnel.count("verification", 0, dropped)
-            pair.questions = [draft for _, draft in kept]
+            with self._step(case, "verification", pair):
+                read = await self._ask(
+                    case, "verification", cases, lambda text: read_model(text, moment_pairs.Scores), parts=parts
+                )
+                scores = [read.case_1_score, read.case_2_score][: len(drafts)]
+                # Both came through as far as asking goes; what the scores make of them is counted one by one.
+                kept, dropped = list[tuple[int, Draft]](), Counter[str]()
+                for draft, score in zip(drafts, scores, strict=True):
+                    if score < cuts.verified_from:
+                        dropped["low_score"] += 1
+                    elif draft.span is None and cuts.query_answers == "query":
+                        dropped["no_span"] += 1
+                    else:
+                        kept.append((score, draft))
+                if cuts.keep == "best" and len(kept) > 1:
+                    best = max(score for score, _ in kept)
+                    tied = [(score, draft) for score, draft in kept if score == best]
+                    dropped["not_the_best"] += len(kept) - 1
+                    kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
+                case.chain.funnel.count("verification", 0, dropped)
+                pair.questions = [draft for _, draft in kept]
 
-    async def _write_options(self, work: _Work) -> None:
+    async def _write_options(self, case: ChainCase[MomentSource]) -> None:
         """Write three wrong options to each question."""
-        for pair in work.pairs:
+        for pair in case.item.pairs:
             for draft in list(pair.questions):
                 right = moment_pairs.option(draft.answer)
                 material = {"question": draft.question, "answer": draft.answer}
                 try:
-                    with work.chain.funnel.stage("options"):
+                    with case.chain.funnel.stage("options"):
                         if not draft.wrong:
                             draft.wrong = await self._ask(
-                                work,
+                                case,
                                 "options",
                                 material,
                                 lambda text, right=right: moment_pairs.read_wrong(text, right),
                             )
                 except DroppedError:
                     pair.questions.remove(draft)
-                    work.unfinished.append(draft)
+                    case.item.unfinished.append(draft)
 
-    def finished(self, work: _Work) -> list[GateQuestion]:
+    def finished(self, work: MomentSource) -> list[GateQuestion]:
         """Return a source's questions as gates look at them."""
         source = work.source
         known = source.text if isinstance(source, Query) else material_text([event.text for event in source.events])
@@ -328,7 +281,7 @@ class Moments:
 
     async def _ask(
         self,
-        work: _Work,
+        case: ChainCase[MomentSource],
         name: str,
         material: Mapping[str, str],
         read: Callable[[str], T],
@@ -340,22 +293,17 @@ class Moments:
         role = self.roles[name]
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
         seen = shown if "frames" in role.sees else ()
-        messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=work.pictures.view)
-        stand_in = stand_in or _stand_ins()[name]
-        return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.source.video)
+        messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=self.pictures.view)
+        return await case.ask(name, messages, read, stand_in=stand_in or _stand_in(name))
 
 
 _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
-_WRITERS = ("cause_effect", "means_to_an_end")
-_EXPLAINED = " ".join(["word"] * 50)
 
 
-@cache
-def _stand_ins() -> dict[str, str]:
-    """Return role -> what a plan goes on with."""
-    text = (resources.files("reelbench.studio") / "moment_stand_ins.yaml").read_text(encoding="utf-8")
-    replies = yaml.safe_load(text.replace("<words>", " ".join(["word"] * 12)))
-    return {role: f"{_EXPLAINED}\n{json.dumps(reply)}" for role, reply in replies.items()}
+def _stand_in(role: str) -> str:
+    """Return what a plan goes on with."""
+    reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
+    return f"{words(50)}\n{reply}".replace("<words>", words(12))
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -367,26 +315,15 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
     `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
     instead. Returns the plan, or else what `funnel.json` says.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     out, options = setup.out, moments.options
     chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)
     thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
-    pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media, plan=out is None)
-    async with chain:
-        works = [
-            work
-            async for _, work in chain.run(sources, lambda case: moments.make(chain, pictures, case))
-            if work is not None
-        ]
+    async with chain.asking():
+        works = [work for work in await chain.run(sources, moments.make) if work is not None]
         if options.until is not None:
-            kept = (PairsLine(source=w.source.id, pairs=w.pairs, unfinished=w.unfinished) for w in works)
-            return chain.write(thresholds, settings, until=options.until, lines=(line.model_dump() for line in kept))
-        gated = {question.id for work in works for question in moments.finished(work)}
-        if moments.gates is not None:
-            gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
+            return chain.write(thresholds, settings, until=options.until, lines=(work.as_line() for work in works))
+        gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
         if out is None:
             return chain.plan()
         made = [

@@ -71,17 +71,13 @@ def tree_depths(heads: Sequence[int]) -> list[int]:
     more than the deepest of its children (MovieCORE, equation 1); a tree is as deep as its root. Punctuation counts, as
     it does in spaCy's trees.
     """
-    children: list[list[int]] = [[] for _ in heads]
-    roots = []
-    for token, head in enumerate(heads):
-        (roots if head == token else children[head]).append(token)
-    depths = []
-    for root in roots:
-        depth, level = 0, children[root]
-        while level:
-            depth, level = depth + 1, [child for token in level for child in children[token]]
-        depths.append(depth)
-    return depths
+    depths: dict[int, int] = {}  # of each root, by the longest way up to it
+    for token in range(len(heads)):
+        root, depth = token, 0
+        while heads[root] != root:
+            root, depth = heads[root], depth + 1
+        depths[root] = max(depths.get(root, 0), depth)
+    return [depth for _, depth in sorted(depths.items())]
 
 
 @dataclass(frozen=True, slots=True)

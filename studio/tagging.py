@@ -70,11 +70,13 @@ class Tagger:
         """What the labels mean; InputError where the user's own manual is wrong."""
         return read_manual(self.prompts.text(MANUAL), self.prompts.path_shown(MANUAL))
 
-    async def tag(self, chain: Chain, case: ChainCase[Row]) -> list[TagVote]:
+    async def tag(self, case: ChainCase[Row]) -> list[TagVote]:
         """Return the replies on one question; DroppedError where half of those wanted, or fewer, could be read."""
-        row, role, reasons = case.item, self.role, Counter[str]()
+        row, role, chain, reasons = case.item, self.role, case.chain, Counter[str]()
         with chain.funnel.stage("questions"):
-            shown = await self.pictures.attachments(row) if self.pictures and "frames" in role.sees else []
+            shown = []
+            if self.pictures and "frames" in role.sees:
+                shown = await self.pictures.attachments(row, plan=chain.planning)
             options, answer = row.get("options") or [], row.get("answer") or ""
             if options:
                 right = LETTERS.find(answer) if answer else -1
@@ -96,9 +98,7 @@ class Tagger:
             cast: list[TagVote] = []
             for vote in range(self.votes):
                 try:
-                    cast.append(
-                        await chain.ask(case, role.name, messages, _read, stand_in=_STAND_IN, vote=vote, id=row["id"])
-                    )
+                    cast.append(await case.ask(role.name, messages, _read, stand_in=_STAND_IN, vote=vote, id=row["id"]))
                 except DroppedError as error:
                     reasons[error.reason] += 1
             chain.funnel.count("votes", self.votes, reasons)
@@ -169,12 +169,11 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
     out = setup.out
     chain = Chain(setup, tagger.prompts, Funnel("votes", "questions"))
     tags, reasons = [], []
-    async with chain:
-        async for case, cast in chain.run(rows, lambda case: tagger.tag(chain, case)):
+    async with chain.asking():
+        for row, cast in zip(rows, await chain.run(rows, tagger.tag), strict=True):
             if cast is not None:
-                qid = case.item["id"]
-                tags.append({"qid": qid, **majority(cast)})
-                reasons.append({"qid": qid, "votes": [tagged.model_dump() for tagged in cast]})
+                tags.append({"qid": row["id"], **majority(cast)})
+                reasons.append({"qid": row["id"], "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
         frames = "none" if tagger.pictures is None else tagger.pictures.sampling.stated
@@ -182,6 +181,6 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
-        chain.trace.save(out.with_suffix(".trace.jsonl"))
+        chain.save_trace(out.with_suffix(".trace.jsonl"))
         write_json(out.with_suffix(".funnel.json"), document)
         return document

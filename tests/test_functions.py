@@ -33,20 +33,20 @@ def parameters(function):
 @cache
 def groups(file):
     calls = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
-    return {ast.unparse(call.args[1]) for call in calls if ast.unparse(call.func) == "takes" and len(call.args) > 1}
+    return {ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "Group"}
 
 
 def declares_options(file, function):
-    """Whether the parameters are options: of a command, or of a group of them that `takes` hands on to several."""
+    """Whether the parameters are options: of a command, or of a `Group` of them that several commands take."""
     if not {"cli", "commands", "command.py"} & set(file.parts):
         return False
-    declared = ("typer.Option", "('--")  # its words beside it, or in options.json under its name
+    declared = ("typer.Option", "'--")  # its words beside it, or in options.json under its name
     options = [part for part in function.args.kwonlyargs if any(word in ast.unparse(part) for word in declared)]
     return bool(options) or function.name in groups(file) or any(map(is_command, function.decorator_list))
 
 
 def is_command(decorator):
-    return ast.unparse(decorator).startswith(("app.command", "takes"))
+    return ast.unparse(decorator).startswith(("app.command", "reports_status"))
 
 
 def test_the_scan_tells_options_from_parameters():

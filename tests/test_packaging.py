@@ -13,7 +13,7 @@ import pytest
 
 from tests.rooms import PACKAGE, ROOMS, ROOT
 
-DATA = {".yaml", ".json", ".jsonl", ".md", ".txt", ".html", ".css", ".js", ".typed"}
+DATA = {".yaml", ".json", ".jsonl", ".md", ".txt", ".sql", ".html", ".css", ".js", ".typed"}
 
 
 @pytest.fixture(scope="module")

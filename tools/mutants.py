@@ -41,7 +41,7 @@ STORE = [
 BOARD = [f"leaderboard/test_{name}.py" for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")]
 TESTS: dict[str, list[str]] = {
     **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "reasoning", "spans", "statements")},
-    **{f"scoring/answers/{name}": ANSWERS for name in ("texts", "times", "vocabulary")},
+    **{f"scoring/answers/{name}": ANSWERS for name in ("patterns", "texts", "vocabulary")},
     "scoring/answers/scored": ["scoring/answers/test_reading.py", *STORE],
     "judges/parsing": ["judges/test_parsing.py", "judges/test_thinking.py"],
     "judges/verdicts": ["judges/test_verdicts.py", "judges/test_parsing.py", "judges/test_engine.py"],
@@ -62,7 +62,6 @@ TESTS: dict[str, list[str]] = {
     "scoring/judge_agreement": ["scoring/test_judge_agreement.py"],
     "scoring/metric_table": ["cli/test_score_output.py", "test_api.py"],
     "scoring/option_scores": ["scoring/test_option_scores.py", "leaderboard/test_ways.py"],
-    "scoring/pairing": [f"scoring/test_{name}.py" for name in ("choice", "temporal_span", "text_overlap")],
     "scoring/panel_agreement": ["cli/test_judge_panel.py", "leaderboard/test_rejudgement.py"],
     "scoring/pilots": ["cli/test_power.py"],
     "scoring/profile_difference": ["scoring/test_profile_difference.py"],

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Per, reports_status, strata, takes
+from reelbench.cli.asking import Judge
+from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _NOTE = "anchors: a few answers, to ask a judge about again"
 
 
-@takes("judge", judge_options)
 @reports_status
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
@@ -29,7 +28,7 @@ def anchors(
     out: Annotated[Path, board_option("anchors", "--out")],
     number: Annotated[int, board_option("anchors", "--number")] = 40,
     per: Per = None,
-    judge: "JudgeOptions | None",
+    judge: Judge,
 ) -> None:
     """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
 

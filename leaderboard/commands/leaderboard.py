@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import about_options
 from reelbench.cli.app import App
-from reelbench.cli.judging import JudgeEstimate, budget_of, judge_options, price_of
-from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata, takes
+from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
+from reelbench.cli.option_groups import Engine, Group, Json, Kind, Per, Store, option, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 from reelbench.registry.text_tables import p_value
 
 if TYPE_CHECKING:
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.leaderboard.bridge import Bridge
     from reelbench.leaderboard.rejudge import Rejudge
-    from reelbench.registry.records import About
     from reelbench.registry.workers import Workers
 
 app = App("Verify results, build the leaderboard's page, publish.")
@@ -41,6 +38,9 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     from reelbench.registry.workers import Workers
 
     return Workers(workers, engine)
+
+
+Spread = Annotated["Workers", Group(workers_options)]
 
 
 def rejudge_options(
@@ -71,9 +71,6 @@ def rejudge_options(
 
 
 @app.command()
-@takes("rejudge", rejudge_options)
-@takes("spread", workers_options)
-@takes("about", about_options)
 def add(
     run_dir: Annotated[
         Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
@@ -83,9 +80,9 @@ def add(
     account: Annotated[str | None, _board("--account")] = None,
     as_maintainer: Annotated[bool, _board("--as-maintainer")] = False,
     as_json: Json = False,
-    spread: "Workers",
-    about: "About | None",
-    rejudge: "Rejudge | None",
+    spread: Spread,
+    about: AboutModel,
+    rejudge: Annotated["Rejudge | None", Group(rejudge_options)],
 ) -> None:
     """Recompute every number of a result from its samples; add the result, or refuse it if a number differs.
 
@@ -128,7 +125,6 @@ def add(
 
 
 @app.command()
-@takes("judge", judge_options)
 @reports_status
 def rejudge(
     *,
@@ -138,7 +134,7 @@ def rejudge(
     per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
-    judge: "JudgeOptions | None",
+    judge: Judge,
 ) -> None:
     """Judge a store's answers with another judge, file each new result beside the old one, and relate the two.
 
@@ -259,7 +255,6 @@ def import_hub(
 
 
 @app.command()
-@takes("spread", workers_options)
 def build(
     *,
     store: Store,
@@ -268,7 +263,7 @@ def build(
     common: Common = None,
     url: Annotated[str | None, board_option("build", "--url")] = None,
     as_json: Json = False,
-    spread: "Workers",
+    spread: Spread,
 ) -> None:
     """Write the leaderboard's page; it works from disk and on any static host."""
     from reelbench.leaderboard import site
@@ -284,7 +279,6 @@ def build(
 
 
 @app.command()
-@takes("spread", workers_options)
 def check(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
@@ -293,7 +287,7 @@ def check(
     store: Annotated[Path | None, _board("--store")] = None,
     markdown: Annotated[Path | None, _board("--markdown")] = None,
     as_json: Json = False,
-    spread: "Workers",
+    spread: Spread,
 ) -> None:
     """Check results as the results dataset's CI does: recompute every number, and check the paths."""
     from reelbench.leaderboard import store as stores

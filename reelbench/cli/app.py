@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from reelbench.cli import console, defaults, families, guesses
 from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.guesses import near
-from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line
+from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line, ungrouped
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, first_line, printable
@@ -43,8 +43,14 @@ class App(typer.Typer):
         super().__init__(help=help, **{**given, **options})
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:  # noqa: ANN401
-        """As Typer's, for a command whose help has panels and examples."""
-        return super().command(name, **{"cls": Command, **options})
+        """As Typer's, for a command that takes groups of options, and whose help has panels and examples."""
+        typers = super().command(name, **{"cls": Command, **options})
+
+        def declared(command: Callable[..., None]) -> Callable[..., None]:
+            typers(ungrouped(command))
+            return command
+
+        return declared
 
 
 class _Parsed:
@@ -71,10 +77,6 @@ class Group(_Parsed, TyperGroup):
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Heading -> names of commands."""
-
-    def known(self) -> "Mapping[str, _click.Command]":
-        """All commands of the command line, by their words."""
-        return dict(commands_of(self))
 
     def resolve_command(self, ctx: "_click.Context", args: list[str]) -> Any:  # noqa: ANN401 - click's
         """Return the command that is named; of one that isn't there, say what is."""

@@ -9,90 +9,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.cli import asking as groups
 from reelbench.cli import console
-from reelbench.cli.about import about_options
-from reelbench.cli.asking import (
-    check_apart,
-    keeping_options,
-    limit_options,
-    llm_options,
-    only_model,
-    question_choice,
-    runs_options,
-    shared_budget,
-)
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import (
-    Data,
-    Json,
-    Kind,
-    Label,
-    Names,
-    NoOverlap,
-    Per,
-    Quiet,
-    Split,
-    chosen,
-    given,
-    option,
-    reports_status,
-    strata,
-    takes,
-)
+from reelbench.cli import option_groups as shared
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reelbench.cli.asking import OutputLimit, QuestionChoice
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.methods.kept import Keeping
     from reelbench.methods.questions import QuestionSet
-    from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
-    from reelbench.registry.records import About
     from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
-_option = partial(option, "ask")
+_option = partial(shared.option, "ask")
 
 
-@takes("judge", judge_options)
-@takes("keeping", keeping_options)
-@takes("repeats", runs_options)
-@takes("llm", llm_options)
-@takes("output_limit", limit_options)
-@takes("chosen_questions", question_choice)
-@takes("about", about_options)
-@reports_status
+@shared.reports_status
 def ask(
     context: typer.Context,
-    names: Names,
+    names: shared.Names,
     *,
-    frames: Annotated[str | None, _option("--frames"), Kind.FRAMES] = None,
-    split: Split = None,
-    data: Data = None,
-    limit: Annotated[int | None, _option("--limit"), Kind.LIMIT] = None,
-    per: Per = None,
+    frames: Annotated[str | None, _option("--frames"), shared.Kind.FRAMES] = None,
+    split: shared.Split = None,
+    data: shared.Data = None,
+    limit: Annotated[int | None, _option("--limit"), shared.Kind.LIMIT] = None,
+    per: shared.Per = None,
     candidates: Annotated[str | None, _option("--candidates")] = None,
-    label: Label = None,
+    label: shared.Label = None,
     output: Annotated[Path | None, _option("--output")] = None,
     plan: Annotated[bool, _option("--plan")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    no_overlap: NoOverlap = False,
-    llm: "dict[str, AskOptions]",
-    output_limit: "OutputLimit",
-    chosen_questions: "QuestionChoice",
-    about: "About | None",
-    keeping: "Keeping",
-    repeats: "Runs",
-    judge: "JudgeOptions | None",
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
+    no_overlap: shared.NoOverlap = False,
+    llm: groups.Llm,
+    output_limit: groups.OutputLimit,
+    chosen_questions: groups.ChosenQuestions,
+    about: groups.AboutModel,
+    keeping: groups.Kept,
+    repeats: groups.Repeats,
+    judge: groups.Judge,
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
@@ -109,25 +70,25 @@ def ask(
     from reelbench.tasks.score import Options
 
     earlier = chosen_questions.earlier
-    of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = chosen(candidates, settings.CANDIDATES, Candidates.parse)
+    of_each = shared.strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
+    several = shared.chosen(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
     note = console.noted(quiet=quiet)
     options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
-        check_apart(earlier, names, folder / names[0])
+        earlier.check_apart(folder / names[0], names)
         repeats.check_once()
     else:
         for name in names:  # before anything is asked
-            result_files.own_result(folder / discovery.plain_name(name), only_model(llm).model)
+            result_files.own_result(folder / discovery.plain_name(name), groups.only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         asked = partial(asking.judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
         options = replace(options, preset=preset)
-        asked = partial(repeats.ask, model=model, candidates=several, budget=shared_budget(llm), keeping=keeping)
+        asked = partial(repeats.ask, model=model, candidates=several, budget=groups.shared_budget(llm), keeping=keeping)
     rows = {"split": split, "limit": limit, "data": data, "only": chosen_questions.ids, "per": of_each}
     questions_of = partial(asking.questions, frames=spec, **rows)
     if plan:
@@ -146,7 +107,7 @@ def ask(
     if outcomes and repeats.number > 1:
         report_runs([folder / discovery.plain_name(name) for name in names], outcomes, as_json=as_json, quiet=quiet)
     elif outcomes:
-        report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
+        report(outcomes, as_json=as_json, again=["reelbench", "ask", *shared.given(context)], quiet=quiet)
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)

@@ -1,7 +1,6 @@
 """`reelbench data`: fetch annotations and videos, and check what is here."""
 
 import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,10 +8,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import Kind, Per, Split, reports_status, strata
+from reelbench.cli.option_groups import Kind, Per, Split, benchmark_names, reports_status, strata
 from reelbench.registry import settings
-from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
@@ -54,9 +51,8 @@ def fetch(
     def bring(wanted: list[str]) -> None:
         plan = fetch.plan(spec, split, wanted=wanted, limit=limit, data=data, refresh=refresh)
         console.note(plan.summary())
-        names = sum(len(item.names) for item in plan.items)
         with console.progress(spec.id, None if plan.unknown else plan.size, in_bytes=True) as show:
-            report = fetch.run(plan, _Shown(show, names))
+            report = fetch.run(plan, show)
         failed.extend(failure for failure in report.failed if failure not in failed)
 
     bring([])
@@ -108,29 +104,6 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
     if not report.complete:
         raise typer.Exit(1)
-
-
-class _Shown:
-    """Counts what several threads have transferred, and shows it."""
-
-    def __init__(self, show: Show, names: int) -> None:
-        self._show = show
-        self._names = names
-        self._transferred = self._finished = 0
-        self._lock = threading.Lock()
-
-    def advance(self, transferred: int) -> None:
-        self._add(transferred, 0)
-
-    def finished(self, what: str) -> None:
-        del what
-        self._add(0, 1)
-
-    def _add(self, transferred: int, finished: int) -> None:
-        with self._lock:
-            self._transferred += transferred
-            self._finished += finished
-            self._show(self._transferred, f"{self._finished}/{self._names}")
 
 
 def wanted_videos(name: str, split: str, data: Path | None, per: "Strata | None" = None) -> list[str]:

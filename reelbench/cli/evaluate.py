@@ -3,16 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import about_options
-from reelbench.cli.asking import keeping_options, limit_options, llm_options, question_choice, runs_options
-from reelbench.cli.completion import model_names
-from reelbench.cli.judging import extra_of, judge_options
-from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, option, shell_line, takes
+from reelbench.cli.asking import GROUPS, extra_of
+from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, model_names, option, shell_line
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_record
@@ -22,10 +19,7 @@ _ADAPTERS: dict[str, str] = json.loads(Path(__file__).with_name("adapters.json")
 
 _TYPED = {"reelbench ask ": "reelbench eval ", "--llm-url": "--base-url", "--llm ": "--model "}
 
-_GROUPS = (judge_options, about_options, keeping_options, limit_options, question_choice, runs_options, llm_options)
 
-
-@takes("options", handed_on(*_GROUPS, without=("llm", "llm_url")))
 def evaluate(
     context: typer.Context,
     names: Names,
@@ -40,7 +34,7 @@ def evaluate(
     plan: Annotated[bool, option("ask", "--plan")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    options: Any,  # noqa: ANN401 - handed on as they were typed
+    options: Annotated[None, handed_on(*GROUPS, without=("llm", "llm_url"))],
 ) -> None:
     """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
 
@@ -96,11 +90,7 @@ def _plain(model: str) -> str:
 
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
-    """Return lmms-eval's adapter of a checkpoint; None of a model that a server has.
-
-    Raises:
-        InputError: The model is a checkpoint, and nothing tells its adapter.
-    """
+    """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
     from reelbench.llm.served import PROVIDERS
 
     prefix, slash, _ = model.partition("/")

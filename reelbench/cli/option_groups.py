@@ -7,8 +7,10 @@ words of its options stand in `options.json`.
 import functools
 import inspect
 import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from reelbench.cli.completion import task_names
 from reelbench.registry.credentials import without_credentials, without_secrets
 from reelbench.registry.errors import InputError
 
@@ -72,6 +73,41 @@ def options_in(path: Path) -> Callable[..., Any]:
     return option
 
 
+# --- what a shell completes; Typer filters by what was typed ----------------------------------------------------------
+
+
+def benchmark_names() -> list[str]:
+    """Return every benchmark's name."""
+    from reelbench.registry import discovery
+
+    return list(discovery.specs())
+
+
+def task_names() -> list[str]:
+    """Return every benchmark's name, and its tasks' (of those cut from a task, not each part's)."""
+    from reelbench.registry import discovery
+
+    specs = discovery.specs().values()
+    return list(
+        dict.fromkeys(name for spec in specs for name in (spec.id, *(t.name for t in spec.tasks if not t.only)))
+    )
+
+
+def model_names() -> list[str]:
+    """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
+    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import open_store
+    from reelbench.llm.served import PROVIDERS
+
+    place, seen = cache_place(), list[str]()
+    if isinstance(place, Path) and place.is_file():
+        models = (kept.model for kept in open_store(place, print).models())
+        seen = [model for model in models if re.fullmatch(r"[\w./:@+-]+", model)]  # a shell reads them
+    return [*seen, *(f"{name}/" for name in PROVIDERS)]
+
+
+# --- options of several commands --------------------------------------------------------------------------------------
+
 option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
@@ -116,57 +152,59 @@ def strata(per: str | None, **other: object) -> "Strata | None":
     return Strata.parse(per)
 
 
-def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that puts the keyword parameters of `group` in the place of a command's parameter `argument`.
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Stands in the annotation of a command's parameter that is made of options: the keyword parameters of `makes`.
 
-    `group` is a function, or a dataclass: then its fields.
-
-    The command is then called with what `group` returns for them. An option that another group of the command has too
-    is one option, for both.
+    A parameter whose type is a dataclass needs none: its fields are the options.
     """
-    options = inspect.signature(group).parameters
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        taken = inspect.signature(command).parameters
-        shared = options.keys() & (taken.keys() - {argument})
-
-        def wrapper(*args: Any, **given: Any) -> None:  # noqa: ANN401 - whatever the command takes
-            group_given = {name: given[name] for name in options if name in given}
-            given = {name: value for name, value in given.items() if name in shared or name not in options}
-            return command(*args, **given, **{argument: group(**group_given)})
-
-        parameters: list[inspect.Parameter] = []
-        for name, parameter in taken.items():
-            own = [option for key, option in options.items() if key not in shared]
-            parameters += own if name == argument else [parameter]
-        return _declared(wrapper, command, parameters)
-
-    return decorate
+    makes: Callable[..., Any]
 
 
-def _declared(
-    wrapper: Callable[..., None], command: Callable[..., None], parameters: list[inspect.Parameter]
-) -> Callable[..., None]:
-    """Make `wrapper` a command as `command` is, but for its parameters."""
+def _group_of(annotation: Any) -> Callable[..., Any] | None:  # noqa: ANN401 - a type
+    if isinstance(annotation, type):
+        return annotation if is_dataclass(annotation) else None
+    return next((part.makes for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Group)), None)
+
+
+def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes the options of its groups; one that several of them have is one option, for all."""
+    taken = inspect.signature(command).parameters
+    groups = {name: group for name, part in taken.items() if (group := _group_of(part.annotation)) is not None}
+    parts = {name: inspect.signature(group).parameters for name, group in groups.items()}
+    options: dict[str, inspect.Parameter] = {}
+    for name, parameter in taken.items():
+        options |= dict(parts[name]) | options if name in parts else {name: parameter}
+    if command in _LONG:
+        options[_STATUS.name] = _STATUS
+
+    def wrapper(**given: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        made = {name: group(**{part: given[part] for part in parts[name]}) for name, group in groups.items()}
+        return command(**{name: value for name, value in given.items() if name in taken} | made)
+
     functools.update_wrapper(wrapper, command)
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapper.__signature__ = inspect.Signature([*options.values()])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {name: parameter.annotation for name, parameter in options.items()}
     return wrapper
+
+
+_STATUS = inspect.Parameter(
+    "status_file",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[Path | None, _shared("--status-file")],
+)
+_LONG: set[Callable[..., None]] = set()
 
 
 def reports_status(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command whose work is long the option `--status-file`, which `app.Command` takes for itself."""
-    annotation = Annotated[Path | None, _shared("--status-file")]
-    option = inspect.Parameter("status_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-    def wrapper(*args: Any, status_file: Path | None = None, **given: Any) -> None:  # noqa: ANN401 - the command's
-        del status_file
-        return command(*args, **given)
-
-    return _declared(wrapper, command, [*inspect.signature(command).parameters.values(), option])
+    _LONG.add(command)
+    return command
 
 
-def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Callable[..., None]:
+def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Group:
     """Return all options of groups as one that makes nothing of them: for a command that hands them on as typed."""
 
     def nothing(**_: Any) -> None:  # noqa: ANN401 - whatever they take
@@ -175,17 +213,14 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Calla
     taken = {name: part for group in groups for name, part in inspect.signature(group).parameters.items()}
     kept = [part for name, part in taken.items() if name not in without]
     nothing.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-    return nothing
+    return Group(nothing)
 
 
 def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
-    Args:
-        context: The command's.
-        only: Keep the parameters whose names have this in them.
-        leave_out: Names of parameters that are not kept.
-        shown: Whether the words are for people to read: then addresses lose what is nobody's business.
+    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
+    words, addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in context.command.params:

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from reelbench.registry import bounds
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
 from reelbench.registry.files import is_full, read_record, write_text
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 TRIES = 4  # attempts in a row that bring no new byte before a download is given up
 PAUSE_S = 0.5  # pause before the second attempt; it doubles from one attempt to the next

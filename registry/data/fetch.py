@@ -9,11 +9,11 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from types import MappingProxyType
 
 from rich.filesize import decimal
 
@@ -24,6 +24,7 @@ from reelbench.registry.errors import DataUnavailableError, InputError, Reelbenc
 from reelbench.registry.files import is_full
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable
+from reelbench.registry.progress import Show, no_show
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 
 WORKERS = 4
@@ -52,12 +53,16 @@ class FetchPlan:
         """Transfers whose size upstream doesn't say."""
         return sum(item.size is None for item in self.items)
 
+    @property
+    def names(self) -> int:
+        """Number of files and videos to transfer."""
+        return sum(len(item.names) for item in self.items)
+
     def summary(self) -> str:
         """Say in one line what is about to happen."""
-        total = sum(len(item.names) for item in self.items)
         unknown = f" and {self.unknown} of unknown size" if self.unknown else ""
         return (
-            f"{self.spec.id} {self.split}: {total} to fetch, {decimal(self.size)}{unknown}; "
+            f"{self.spec.id} {self.split}: {self.names} to fetch, {decimal(self.size)}{unknown}; "
             f"{len(self.here)} here already" + (f"; {len(self.problems)} can't be fetched" if self.problems else "")
         )
 
@@ -204,16 +209,6 @@ def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
     return True
 
 
-class Progress(Protocol):
-    """Told how a run goes on; called from several threads."""
-
-    def advance(self, transferred: int) -> None:
-        """Count bytes transferred."""
-
-    def finished(self, what: str) -> None:
-        """Count one thing as done, or as failed for good."""
-
-
 @dataclass(frozen=True)
 class FetchReport:
     """What a run did. Failures hold what could not be had and why, in the plan's order where it knew them before."""
@@ -223,9 +218,14 @@ class FetchReport:
     failed: tuple[Failure, ...]
 
 
-def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WORKERS) -> FetchReport:
+class _StoppedError(BaseException):
+    """The user stopped the run; no fault of a transfer, so nobody who catches those catches it."""
+
+
+def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> FetchReport:
     """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
 
+    `show` is told the bytes transferred, and how many of the names are done, or have failed for good.
     DataUnavailableError where the disk has less room than the plan is known to need, or another fetch of the benchmark
     is running: nothing has been transferred.
     """
@@ -248,41 +248,23 @@ def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WOR
         lock = FileLock(path, blocking=False).acquire()
     except Timeout:
         raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
-    done: list[str] = []
-    failed: list[Failure] = list(plan.problems)
-    stop = threading.Event()
-    with lock, ThreadPoolExecutor(max_workers=workers) as pool:
-        try:
-            for future in as_completed([pool.submit(_outcomes, item, progress, stop) for item in plan.items]):
-                done += [what for what, reason in future.result().items() if reason is None]
-                failed += [(what, reason) for what, reason in future.result().items() if reason is not None]
-        finally:
-            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-    return FetchReport(tuple(done), plan.here, tuple(failed))
+    outcomes: dict[str, str | None] = {}  # name -> None, or the reason why it could not be had
+    transferred, telling, stop = 0, threading.Lock(), threading.Event()
 
-
-class _StoppedError(Exception):
-    """The user stopped the run."""
-
-
-def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> dict[str, str | None]:
-    """Transfer one item -> each of its names with None, or with the reason why it could not be had."""
-    outcomes: dict[str, str | None] = {}
-
-    def advance(transferred: int) -> None:
+    def advance(size: int, finished: Mapping[str, str | None] = MappingProxyType({})) -> None:
+        nonlocal transferred
         if stop.is_set():
             raise _StoppedError
-        if told is not None:
-            told.advance(transferred)
+        with telling:
+            outcomes.update(finished)
+            transferred += size
+            show(transferred, f"{len(outcomes)}/{plan.names}")
 
-    def brought() -> Iterator[tuple[str, str | None]]:
+    def transfer(item: Transfer) -> None:
         why = "its transfer ended without it; please report this"
         try:
-            yield from item.bring(advance)
-        except _StoppedError:
-            raise
+            for what, reason in item.bring(advance):
+                advance(0, {what: reason})
         except Exception as error:  # one transfer's fault, of whatever kind, must not end the others
             why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
             if isinstance(error, OSError) and is_full(error):
@@ -290,10 +272,16 @@ def _outcomes(item: Transfer, told: Progress | None, stop: threading.Event) -> d
                 why = f"the disk is full ({full}); make room and run the command again"
             elif not isinstance(error, ReelbenchError | OSError):
                 log.exception("a transfer failed in an unforeseen way")
-        yield from ((what, why) for what in item.names if what not in outcomes)
+        advance(0, {what: why for what in item.names if what not in outcomes})
 
-    for what, reason in brought():
-        outcomes[what] = reason
-        if told is not None:
-            told.finished(what)
-    return outcomes
+    with lock, ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            list(pool.map(transfer, plan.items))
+        finally:
+            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    failed = ((what, reason) for what, reason in outcomes.items() if reason is not None)
+    return FetchReport(
+        tuple(what for what, reason in outcomes.items() if reason is None), plan.here, (*plan.problems, *failed)
+    )

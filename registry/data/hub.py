@@ -21,7 +21,6 @@ from typing import Any
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
 from reelbench.registry.files import is_full, read_json, write_json
-from reelbench.registry.home import home
 from reelbench.registry.values import is_object
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -73,7 +72,7 @@ def page(repo_id: str) -> str:
 
 
 def _record_path(repo_id: str) -> Path:
-    return home() / "revisions" / f"datasets--{repo_id.replace('/', '--')}.json"
+    return settings.home() / "revisions" / f"datasets--{repo_id.replace('/', '--')}.json"
 
 
 def recorded_commit(repo_id: str) -> str | None:

@@ -18,8 +18,8 @@ from reelbench.registry.containment import contained
 from reelbench.registry.data import mapped_rows, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_once, written_aside
-from reelbench.registry.home import home
 from reelbench.registry.rows import Row
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 if TYPE_CHECKING:

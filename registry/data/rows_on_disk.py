@@ -14,7 +14,6 @@ from urllib.parse import quote, unquote
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.home import home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +71,7 @@ class DataName:
     @property
     def missing_note(self) -> Path:
         """The file that lists the rows left out of the task's last run on this data."""
-        return home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
+        return settings.home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
 
 
 class RowsOnDisk(os.PathLike[str]):

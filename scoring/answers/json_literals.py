@@ -9,19 +9,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-_TOKEN = re.compile(
-    r"(?P<blank>\s+|//[^\n]*)"
-    r"|(?P<opened>[{\[(])|(?P<closed>[}\])])|(?P<mark>[,:=])"
-    r"|(?P<string>\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\\n]++|\\.)*+')"
-    r"|(?P<bare>(?:\\.|[^\s{}\[\](),:=\"'\\])(?:\\.|[^\s{}\[\](),:=\"\\])*+|.)",
-    re.DOTALL,
-)
-_OPENING = re.compile(r"[{\[(]")
+from reelbench.scoring.answers import patterns
+
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " "}
 _NOTHING = frozenset({"null", "none", "nil", "true", "false", "nan"})
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass
@@ -72,11 +64,11 @@ def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass
     expects_value = True
     while position < len(text):
         if not stack:
-            opening = _OPENING.search(text, position)
+            opening = patterns.LITERAL_OPENS.search(text, position)
             if not opening:
                 break
             position = opening.start()
-        token = _TOKEN.match(text, position)
+        token = patterns.LITERAL_TOKEN.match(text, position)
         assert token  # noqa: S101 - the last alternative takes any character
         position = token.end()
         kind, piece = token.lastgroup, token[0]
@@ -89,7 +81,7 @@ def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass
         elif kind == "mark":
             _separate(stack[-1], piece)
         elif kind == "string" and expects_value:
-            stack[-1].take(_ESCAPE.sub(_unescaped, piece[1:-1]), whole=True)
+            stack[-1].take(patterns.ESCAPE.sub(_unescaped, piece[1:-1]), whole=True)
         elif kind == "string":
             # An apostrophe in prose, not the start of a string.
             position = token.start() + 1
@@ -109,7 +101,9 @@ def _separate(container: _Container, mark: str) -> None:
         container.end_item()
     elif container.mark == "{" and container.key is None and len(container.words) == 1:
         key = container.words.pop()
-        container.key = re.sub(r"[\s-]+", "_", _CAMEL.sub("_", key.strip())).lower() if isinstance(key, str) else ""
+        container.key = (
+            re.sub(r"[\s-]+", "_", patterns.CAMEL.sub("_", key.strip())).lower() if isinstance(key, str) else ""
+        )
     else:
         container.take(mark)
 

@@ -9,30 +9,16 @@ from typing import Any, NamedTuple
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array, is_object
 from reelbench.scoring import answers
-from reelbench.scoring.answers import texts, times
+from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
 from reelbench.scoring.answers.statements import Sentences, is_noun
 from reelbench.scoring.answers.vocabulary import WORDS
 
 ANSWER_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["option"])
 _KEYS = tuple(texts.plain_text(key).replace(" ", "_") for key in ANSWER_KEYS)
-_ANSWERS_ARE = re.compile(r"\b(?:answers?|options?|choices?)\b(?: (?:is|are))?[:\s]*", re.IGNORECASE)
-_LISTED = re.compile(r"\W*(?:[A-Z]\b\W*(?:\b(?:and|et|und|y)\b\W*)?){1,26}|\W*[A-Z]{2,26}\W*")
 _DEEPEST = 6
-# Where letters can't follow each other without a space, a word needs no space around it.
-_UNSPACED = re.compile(f"[{texts.UNSPACED}]")
-_NUMBER = re.compile(r"[\d\W]+")
-_VALUE = re.compile(r"[-+]?\d+(?:\.\d+)?")
-_COUNTED = re.compile(r"(?<![\w.,:/-])(?:\d+(?:\.\d+)?|[A-Za-z]+)(?![\w]|[.,:/]\d)")
 _WORDS_OF_NUMBERS = {word: str(number) for number, word in enumerate(WORDS["numbers"])}
 _LONGEST_COUNT = 200
-_CIRCLED = re.compile("[①-⑳]")
-_STATED_CIRCLED = re.compile(r"\W*(?:[^\W\d]{1,6}\W{0,3}){0,2}([①-⑳])[^①-⑳\d]{0,200}")
-# A letter that an equation gives a value to is a symbol.
-_SYMBOL = re.compile(r"(?<![\w)\]])([A-Za-z])(\s{0,2}=\s{0,2})(?=[\d\\.+(√π-]|\w{1,3}\s{0,2}[+*/^(=])")
-# Behind these "no" answers; before any other word it is a determiner: no idea, no sound.
-_DETERMINER = re.compile(rf"[ \t]+(?!(?:{'|'.join(WORDS['after_no'])})\b)[^\W\d_]", re.IGNORECASE)
-_ANSWER_MARK = re.compile(r"^ ?A ?: ?(?=\([A-Za-z]\)|[A-Za-z] ?(?:[.,)\[(]|$))", re.MULTILINE)
 
 
 class _Reading(NamedTuple):
@@ -68,11 +54,11 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     # (B) a cat"). "A: C" answers a "Q:".
     for pattern in known.behind_letters:
         answer = pattern.sub(r"\1", answer)
-    letter = _read(_ANSWER_MARK.sub("Answer: ", answer), known, READERS)
+    letter = _read(patterns.ANSWER_MARK.sub("Answer: ", answer), known, READERS)
     if letter or known.circled or len(text) > _LONGEST_COUNT:
         return letter
     # `정답은 ②`: the one circled number in a short text, where no option has any.
-    stated = _STATED_CIRCLED.fullmatch(text)
+    stated = patterns.STATED_CIRCLED.fullmatch(text)
     at = ord(stated[1]) - ord("①") if stated else len(known.letters)
     return known.letters[at] if at < len(known.letters) else None
 
@@ -91,7 +77,7 @@ def read_options(text: str, options: Sequence[str]) -> str | None:
         if is_array(listed) and listed and all(isinstance(part, str) for part in listed):
             said = ", ".join(listed)
             break
-    if listed := _LISTED.fullmatch(_ANSWERS_ARE.split(said)[-1]):
+    if listed := patterns.LISTED.fullmatch(patterns.ANSWERS_ARE.split(said)[-1]):
         letters = sorted({letter for letter in listed[0] if letter in LETTERS})
         return "".join(letters) if letters[-1] in LETTERS[: len(options)] else None
     return read_option(text, options)
@@ -100,7 +86,7 @@ def read_options(text: str, options: Sequence[str]) -> str | None:
 @lru_cache(maxsize=8)
 def _known(options: tuple[str, ...]) -> _Options:
     plain = [texts.plain_text(option).strip() for option in options]
-    circled = any(map(_CIRCLED.search, options))
+    circled = any(map(patterns.CIRCLED.search, options))
     letters = LETTERS[: len(plain)]
     behind: list[re.Pattern[str]] = []
     nouns = True
@@ -138,17 +124,17 @@ def _from_marks(text: str, options: _Options) -> _Reading | None:
             letter = _read(content, options, READERS[1:]) or (_by_value(content, options) if boxed else None)
             letter = letter or _read(text[end:], options, (_from_literals, _from_statements))
             # A box that holds a value silences nothing that is said in words.
-            if letter or not boxed or not _VALUE.search(content):
+            if letter or not boxed or not patterns.VALUE.search(content):
                 return _Reading(letter)
     return None
 
 
 def _by_value(content: str, options: _Options) -> str | None:
     """Return the one option that begins with the number that `content` is: 65 for "65 cm²"."""
-    value = _VALUE.fullmatch(content.strip())
+    value = patterns.VALUE.fullmatch(content.strip())
     if not value:
         return None
-    values = [_VALUE.match(texts.without_markup(plain).strip()) for plain in options.plain]
+    values = [patterns.VALUE.match(texts.without_markup(plain).strip()) for plain in options.plain]
     equal = [
         letter
         for letter, match in zip(options.letters, values, strict=True)
@@ -170,7 +156,7 @@ def _from_literals(text: str, options: _Options) -> _Reading | None:
 
 def _from_statements(text: str, options: _Options) -> _Reading | None:
     """`The answer is B`: the last statement."""
-    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
+    sentences = _sentences(_prose(text, options), options.letters, nouns=options.nouns)
     stated = sentences.statements(_occurrences(sentences.text, options))
     if not stated:
         return None
@@ -182,7 +168,7 @@ def _from_statements(text: str, options: _Options) -> _Reading | None:
 
 def _from_labels(text: str, options: _Options) -> _Reading | None:
     """`B`, `(B) because it is late`, `B [3, 12]`: the lines that are labels, or sentences and clauses that are."""
-    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
+    sentences = _sentences(_prose(text, options), options.letters, nouns=options.nouns)
     labels = _line_labels(sentences, options) or _lone_labels(sentences, options)
     labels = [at for at in labels if _stands_as_answer(sentences, at, options)] or labels
     # Letters that go through all options in a row are the question's own list.
@@ -219,7 +205,7 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         if equal:
             return _Reading(equal[0] if len(equal) == 1 else None)
     # `Yes. It does`: the option that is a text's first sentence, where no other is its last line; `Yes, it does`.
-    first = _FIRST_SENTENCE.match(prose)
+    first = patterns.FIRST_SENTENCE.match(prose)
     ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
     named = [
         [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == said]
@@ -234,11 +220,11 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         opening_words = named[0][0] if answers else None
     if letter := opening_words:
         return _Reading(letter)
-    sentences = _sentences(prose, options.letters, options.nouns)
+    sentences = _sentences(prose, options.letters, nouns=options.nouns)
     letters: set[str] = set()
     for start, end, letter in _occurrences(sentences.text, options):
         plain = options.plain[options.letters.index(letter)]
-        if _NUMBER.fullmatch(plain):
+        if patterns.NUMBER_ALONE.fullmatch(plain):
             continue
         at = next((i for i, token in enumerate(sentences.tokens) if token.end > start), 0)
         behind = next(
@@ -257,18 +243,18 @@ def _from_count(text: str, options: _Options) -> _Reading | None:
     values = [_number(plain) for plain in options.plain]
     if None in values or len(prose) > _LONGEST_COUNT:
         return None
-    sentences = _sentences(prose, options.letters, options.nouns)
-    said = [(match, _number(match[0])) for match in _COUNTED.finditer(prose)]
+    sentences = _sentences(prose, options.letters, nouns=options.nouns)
+    said = [(match, _number(match[0])) for match in patterns.COUNT.finditer(prose)]
     # "One" is rather a pronoun, unless it is all that is said.
     said = [
         (match, value) for match, value in said if value and (match[0].lower() != "one" or match[0] == prose.strip("."))
     ]
-    if len({value for _, value in said}) != 1 or re.search(r"\d", _COUNTED.sub("", prose)):
+    if len({value for _, value in said}) != 1 or re.search(r"\d", patterns.COUNT.sub("", prose)):
         return None
     for match, _ in said:
         at = next(i for i, token in enumerate(sentences.tokens) if token.end > match.start())
         before = sentences.kinds[:at][-1:]
-        moment = times.SINGLE.match(prose.lower(), match.start())
+        moment = patterns.SINGLE.match(prose.lower(), match.start())
         timed = moment is not None and moment.end() > match.end()
         if before in ("O", "N") or timed or sentences.is_denied(at, at):
             return None
@@ -286,10 +272,8 @@ READERS: tuple[_Reader, ...] = (
 )
 
 
-@lru_cache(maxsize=2)
-def _sentences(prose: str, letters: str, nouns: bool) -> Sentences:
-    """Cut a text once for all readers."""
-    return Sentences(prose, letters, nouns=nouns)
+_sentences = lru_cache(maxsize=2)(Sentences)
+"""A text is cut once for all readers."""
 
 
 # --- literals -------------------------------------------------------------------------------------------------------
@@ -322,24 +306,17 @@ def _prose(text: str, options: _Options) -> str:
         own = _own_pattern(options.plain[at]) if at >= 0 else None
         return match[0] if own and own.match(prose, match.end()) else match[2]
 
-    return _SYMBOL.sub(symbol, prose) if "=" in prose else prose
+    return patterns.SYMBOL.sub(symbol, prose) if "=" in prose else prose
 
 
 # --- labels ---------------------------------------------------------------------------------------------------------
-
-# "B.", "B, as", and "B (what makes it so)" where that is all, and neither denies nor doubts it nor names a letter.
-_START = re.compile(r"[LM](?=[.):,;DB\n]|\((?:[^\n()EHIKLMXY]|\([^\n()EHIKLMXY]*\))+\)\.?$|$)")
-_LABEL_SIGNS = re.compile(r"[\s.):,;\-\"'“”]{0,12}")
-_SENTENCE_ENDS = re.compile(r"[^\w\s.!\n]{0,3}\s?(?:[.!\n。]|$)")
-_FIRST_SENTENCE = re.compile(r"([^\n.,!?;]{1,300})([\n.,!;])")
-_LINE = re.compile(r"[^\n]+")
 
 
 def _line_labels(sentences: Sentences, options: _Options) -> list[int]:
     """Return the tokens of the letters that are a line's label; a list of the options is none."""
     labels: list[int] = []
     enumerated: list[int] = []
-    for number, line in enumerate(_LINE.finditer(sentences.kinds)):
+    for number, line in enumerate(patterns.LINE.finditer(sentences.kinds)):
         at = _label_of_line(sentences, line.start(), line.end(), options, first=number == 0)
         if at is None:
             continue
@@ -371,7 +348,7 @@ def _label_of_line(  # noqa: PLR0911 - a form a line
     if any(_own_words_follow(sentences, other, options) for other in letters[1:]):
         return None  # a list of options, or of verdicts on them
     bracketed = not sentences.tokens[at].text[0].isalnum()
-    if first and not named and (bracketed or _START.match(sentences.kinds, at)):
+    if first and not named and (bracketed or patterns.LABEL_START.match(sentences.kinds, at)):
         return at
     # "Sentence B: …" says that one again; "Image A: …" describes one.
     heading = sentences.tokens[start].text.casefold() in ("sentence", "caption", "statement", "description")
@@ -399,7 +376,7 @@ def _stands_as_answer(sentences: Sentences, at: int, options: _Options) -> bool:
 def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> "re.Match[str] | None":
     """Return the place of an option's own words right behind its letter."""
     pattern = _own_pattern(options.plain[options.letters.index(sentences.letter(at))])
-    begin = _LABEL_SIGNS.match(sentences.text, sentences.tokens[at].end)
+    begin = patterns.LABEL_SIGNS.match(sentences.text, sentences.tokens[at].end)
     return pattern.match(sentences.text, begin.end()) if pattern and begin else None
 
 
@@ -418,7 +395,7 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
         own = _own_words_follow(sentences, at, options) if kind == "M" else None
         beside = kind == "M" and (
             any(ends.get(sentences.tokens[at].start - gap) == sentences.letter(at) for gap in range(4))
-            or (own is not None and bool(_SENTENCE_ENDS.match(sentences.text, own.end())))
+            or (own is not None and bool(patterns.OWN_WORDS_END.match(sentences.text, own.end())))
             or _stands_as_answer(sentences, at, options)
         )
         if (alone or beside) and not sentences.is_denied(at, at):
@@ -439,8 +416,8 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
     words = re.findall(r"\w+", option)
     if not words:
         return None
-    before = "" if _UNSPACED.match(words[0][0]) else r"(?<!\w)"
-    after = "" if _UNSPACED.match(words[-1][-1]) else r"(?!\w)"
+    before = "" if patterns.UNSPACED_SIGN.match(words[0][0]) else r"(?<!\w)"
+    after = "" if patterns.UNSPACED_SIGN.match(words[-1][-1]) else r"(?!\w)"
     flags = re.IGNORECASE
     # A number is no part of another, and its sign belongs to it.
     if words[0][0].isdigit():
@@ -464,7 +441,7 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
         if low is None or not option.isascii() or all(word in low for word in re.findall(r"\w+", option.lower()))
         if (pattern := _own_pattern(option))
         for match in pattern.finditer(text)
-        if match[0].lower() != "no" or not _DETERMINER.match(text, match.end())
+        if match[0].lower() != "no" or not patterns.DETERMINER.match(text, match.end())
     ]
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
     kept: list[tuple[int, int, str]] = []

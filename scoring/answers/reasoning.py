@@ -4,46 +4,27 @@ Closed blocks go; a lone closing tag takes all before it along (the prompt's tem
 never closed was cut off, so there is no answer.
 """
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
 from reelbench.llm.reading import UnreadableError
+from reelbench.scoring.answers import patterns
 
 T = TypeVar("T")
 
-# An opening and a closing tag are told apart by the slash or by begin/start and end; a family closes its own tags.
-_NAMES = (
-    r"(?P<think>think(?:ing)?|thoughts?|seed:think)|(?P<reason>reason(?:ing)?|rationale)|(?P<analysis>analysis)"
-    r"|(?P<reflect>reflection|scratchpad)"
-)
-_TAG = re.compile(
-    rf"<\s{{0,4}}(?P<slash>/?)\s{{0,4}}(?:{_NAMES})(?:\s[^<>]{{0,80}})?>"
-    r"|◁(?P<kimi>/?)think▷"
-    r"|\[(?P<magistral>/?)THINK\]"
-    r"|<\|(?P<edge>begin_of_thought|end_of_thought|START_THINKING|END_THINKING)\|>"
-    r"|(?P<gemma><\|channel>thought\b|<channel\|>)",
-    re.IGNORECASE,
-)
-_FINAL = re.compile(r"<\|channel\|>\s{0,9}final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
-_CHANNEL = re.compile(r"<\|channel\|>")
-_LAST_ANSWER = re.compile(r"<answer>[^<>]{1,200}</answer>\s*\Z", re.IGNORECASE)
-_TURN_ENDS = re.compile(r"<\|(?:return|end|start|call|channel)\|>")
-# gpt-oss after a server that drops special tokens.
-_BARE_CHANNEL = re.compile(r"\s*analysis(?=[A-Z])")
 _BARE_FINAL = "assistantfinal"
 
 
 def strip_reasoning(text: str) -> str | None:
     """Return `text` without its reasoning, or None where a reasoning block is never closed."""
-    if _CHANNEL.search(text):
-        finals = list(_FINAL.finditer(text))
+    if patterns.CHANNEL.search(text):
+        finals = list(patterns.FINAL_CHANNEL.finditer(text))
         if not finals:
             return None
         text = text[finals[-1].end() :]
-        end = _TURN_ENDS.search(text)
+        end = patterns.TURN_ENDS.search(text)
         text = text[: end.start()] if end else text
-    elif _BARE_CHANNEL.match(text):
+    elif patterns.BARE_CHANNEL.match(text):
         _, final, text = text.rpartition(_BARE_FINAL)
         if not final:
             return None
@@ -69,8 +50,8 @@ def _without_blocks(text: str) -> str | None:
     kept: list[str] = []
     open_families: list[str] = []
     end = first_opening = last_opening = last_closing = 0
-    for tag in _TAG.finditer(text):
-        family, closes = _family(tag)
+    for tag in patterns.REASONING_TAG.finditer(text):
+        family, closes = str(tag.lastgroup), patterns.REASONING_CLOSES.match(tag[0])
         if not open_families:
             kept.append(text[end : tag.start()])
         if not closes:
@@ -93,22 +74,9 @@ def _without_blocks(text: str) -> str | None:
         if last_closing > first_opening:
             return text[last_closing:].strip()
         # One that is never closed may still end in an answer's own tag.
-        answer = _LAST_ANSWER.search(text)
+        answer = patterns.LAST_ANSWER.search(text)
         return answer[0].strip() if answer else None
     return "".join([*kept, text[end:]]).strip() if end else text
-
-
-def _family(tag: re.Match[str]) -> tuple[str, bool]:
-    """Return a tag's family, and whether it closes."""
-    if tag["gemma"]:
-        return "gemma", not tag["gemma"].startswith("<|")
-    if tag["edge"]:
-        edge = tag["edge"].lower()
-        return edge.rpartition("_")[2], edge.startswith("end")
-    for name in ("kimi", "magistral"):
-        if tag[name] is not None:
-            return name, bool(tag[name])
-    return next(name for name in ("think", "reason", "analysis", "reflect") if tag[name]), bool(tag["slash"])
 
 
 def last_line(text: str) -> str:

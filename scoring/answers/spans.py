@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from reelbench.registry.values import is_array, is_object
-from reelbench.scoring.answers import texts, times
+from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.vocabulary import KINDS, WORDS
+from reelbench.scoring.answers.vocabulary import WORDS
 
 SPAN_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["span"])
 # Other names of a span's key: evidence_window.
@@ -25,143 +25,7 @@ _MOST_RANGES = 100  # of a text with more, the last so many are looked at
 _CONTEXT = 70
 _YEARS = (1800, 2100)
 
-_NO_SPAN_KEY = re.compile(rf"(?:^|_)(?:{times.NOT_TIMES.replace(' ', '_')}|attention|life)_")
-# Of bare numbers: what they count, before or behind them.
-_COUNTED = re.compile(rf"(?:{times.words(times.NOT_TIMES)})")
-_COUNTED_BEFORE = re.compile(
-    rf"(?:{times.words(times.NOT_TIMES)})[^.!?;\n\d]{{0,22}}$"
-    rf"|(?:{times.words(times.NUMBERED)})(?:\s(?:number|no|is|are|was|of|by)){{0,2}}\s?[:=]?\s?$"
-)
-_COUNTED_AFTER = re.compile(
-    rf"{times.ORDINAL}?-?\s?(?:(?:{times.words(times.NOT_TIMES + '|' + times.NUMBERED)})"
-    r"|(?:kg|km|cm|mm|m|ft|x)\b|個|人|个|명|개)"
-)
-# Of brackets: score: [3, 12]; frames [12, 30], but not the frames [12.5, 30].
-_COUNTED_HEADING = re.compile(rf"(?:{times.words(times.NOT_TIMES)})\s?[:=]\s?$")
-_FRAMES_BEFORE = re.compile(rf"(?:{times.words(times.FRAMES)})\s?$")
-# Of any numbers: what makes them parts of something else.
-_GOES_ON_AS_OTHER = re.compile(r"\s?(?:%|(?:out )?of \d|/\s?\d|(?:[ap]\.?m|o'clock)\b|-\s?\d|:\d)")
-_LASTING_BEFORE = re.compile(
-    rf"(?:{times.words(times.LASTING)})\s(?:(?:about|around|roughly|approximately|only|just|between|some)\s){{0,2}}$"
-)
-_LASTING_AFTER = re.compile(r"\s?(?:long|later|ago|earlier|before|apart|in length|afterwards|delay)\b")
-_CUE = re.compile(rf"(?:{times.words(times.SPAN + '|' + times.BETWEEN)})[^.!?;\n\d]{{0,40}}$")
-# The kinds of the words right before a range (see `_governing`): what denies it, what states it as the answer.
-_DENIED = re.compile("[XHEY]")
-_STATED = re.compile("[NT]|n[FPf:]*[C:]")
-_FROM = re.compile(
-    rf"(?:{times.words(times.FROM + '|' + times.BETWEEN)})\s?"
-    r"(?:(?:about|around|roughly|approximately|the|t\s?=|第|la|el)\s?)?[\[(<\"]?$"
-)
-_BETWEEN = re.compile(times.words(times.BETWEEN))
-_SENTENCE_END = re.compile(r"[!?;\n。;؟।]|\.(?=\s|$)|\.\.")
 _QUOTES = str.maketrans("’”", "'\"")
-_OR = re.compile(
-    r"[\s,\])\"]*(?:or|oder|ou|o|или|或者?|还是|または|또는|या|أو|atau|หรือ|oppure|u)(?:\s(?:from|at))?[\s\[(\"]*"
-)
-_LIST_JOINT = re.compile(r"\s*[\])]\s*(?:[,;]|and)?\s*[\[(]?\s*")
-# A list of more than two numbers.
-_MORE_BEFORE = re.compile(r"\d\s?,\s*$")
-_MORE_AFTER = re.compile(r"\s?,\s?\d")
-# What may follow a bare range: the sentence goes on, rather than saying what there were 3 to 12 of.
-_GOES_ON = re.compile(
-    r"\s*(?:$|[^\w\s]|[^\x00-\x7f]|(?:it|he|she|they|we|you|i|the|a|an|this|that|there|his|her|their|where|when|which|who|while"
-    r"|as|in|of|on|at|because|so|and|is|are|was|were|shows?|during|with|for|since|then|option|answer|supports?|contains?"
-    r"|el|la|le|les|der|die|das|il|lo|o|os|di|du|des|del|do|da|im|em|en|e|y|et|und)\b|(?-i:[A-Z]))"
-)
-_BOUND_MIDDLE = r"(?:\s?;)?(?:(?!\d)[^;!?]){0,70}?"
-_STARTS = times.words(times.START)
-_ENDS = times.words(times.END)
-_BOUND_GAP = r"[^\d\n.;!?]{0,26}?"
-_START_END = re.compile(
-    rf"(?:{_STARTS}){_BOUND_GAP}{times.moment('1')}{_BOUND_MIDDLE}(?:{_ENDS}){_BOUND_GAP}{times.moment('2')}"
-)
-_END_START = re.compile(
-    rf"(?:{_ENDS}){_BOUND_GAP}{times.moment('2')}{_BOUND_MIDDLE}(?:{_STARTS}){_BOUND_GAP}{times.moment('1')}"
-)
-# What stands between the name of a bound and its moment: a quoted query too, with its full stops; no other bound.
-_NAMES = times.words(f"{times.START_NAME}|{times.END_NAME}")
-_NAME_GAP = rf"(?>(?!{_NAMES})(?:\"[^\"\n]{{0,300}}\"|[^\W\d]+|[^\w\n.;!?])){{0,40}}?"
-_NAMED_START, _HAPPENS_AT, _NAMED_END = (
-    re.compile(rf"(?:{before}){_NAME_GAP}(?P<moment>{times.moment('1')})")
-    for before in (
-        times.words(times.START_NAME),
-        times.words("happens?|happened|occurs?|occurred|takes place|took place|is seen|is shown|is found|is located"),
-        times.words(times.END_NAME),
-    )
-)
-_IS = re.compile(rf"(?:[:=]|{times.words('is|at|about|around|roughly|approximately|' + '|'.join(KINDS['C']))})\s?\Z")
-# The start or end of the whole video is none of a span's.
-_THE = r"(?:the )?"
-_VIDEO = r"(?:video|movie|film|clip|vídeo|vidéo|видео|视频|動画|영상)"
-_OF_VIDEO = re.compile(rf"{_VIDEO}\s*$")
-_OF_VIDEO_ENDS = re.compile(rf"{_VIDEO}\s*(?:{_ENDS})")
-_FROM_ZERO = re.compile(
-    rf"(?:{times.words(times.FIRST)}|(?:{times.words(times.BEGINNING)})(?: of {_THE}(?:video|clip|film|movie))?"
-    rf"(?:\s?{times.words(times.TO)})"
-    rf"|(?:(?<=^)|(?<=[.:\n] ))(?:until|up to)|(?:until|up to)(?= the \d{{1,4}}(?:st|nd|rd|th)))"
-    rf"\s?{_THE}(?:about |around )?{times.moment('1')}"
-)
-# 3秒に始まり12秒に終わる: the time before the word.
-_POSTPOSED = re.compile(
-    rf"{times.moment('1')}[^\d\n.。]{{0,6}}?(?:始ま|開始|시작|शुरू)[^\d\n]{{0,12}}?{times.moment('2')}[^\d\n.。]{{0,6}}?(?:終わ|終了|끝|종료|समाप्त|खत्म)"
-)
-# Digits that are tokens of their own: <t0><t1><t2><tdot><t5>, <t7>.<t1>.
-_DIGIT_TOKENS = re.compile(r"<t\d>(?:<t\d>|(?:<tdot>|\.)(?=<t\d>)){1,24}")
-# A whole number by itself in such brackets is a model's bin or token, no second.
-_BIN = re.compile(r"<\s?\d{1,7}\s?>")
-_TAGGED_MOMENTS = re.compile(r"</(time|timestamp|t)>\s{0,4}(?:,|-|and|to)?\s{0,4}<\1>", re.IGNORECASE)
-# Two lines, or one key of an object, that are the two moments.
-_RANGE = re.compile(times.moment_pattern("1") + times.SEPARATOR + times.moment_pattern("2"))
-_TWO_LINES = re.compile(rf"\s*{times.moment('1')}\s*\n\s*{times.moment('2')}\s*")
-_KEY_OF_MOMENTS = re.compile(rf"{times.moment('1')}_(?:to_)?{times.moment('2')}")
-_BOUND_TAG = re.compile(r"<(?:t_)?(start|end|begin)(?:_(?:time|sec|seconds|s))?>", re.IGNORECASE)
-# Windows that say themselves what they count: frames 30-90, 3000 to 9000 ms, 10% to 40% of the video, <t|0.1><t|0.4>.
-_NUMERAL = r"\d{1,3}(?:,\d{3})+(?!\d)|\d{1,9}(?:\.\d{1,20})?"
-
-
-def _two(sign: str = "", again: str = "", joint: str = "-|to|and|until") -> str:
-    """The pattern of two numbers, of which the first may have its unit's `sign` too, the second its word `again`."""
-    return rf"(?<![\d.,])(?P<first>{_NUMERAL})(?:{sign})?\s?(?:{joint})\s?{again}(?P<second>{_NUMERAL})"
-
-
-_OF_VIDEO_LENGTH = (
-    r"\s?(?:of|through|into) (?:the |its )?(?:whole |entire |total )?(?:video|clip|film|movie|duration|length)"
-    r"(?![^\W\d_])"
-)
-_SHARE = r"<t\|(?P<{}>[01](?:\.\d{{1,20}})?)\|?>"
-_OTHER_UNITS = tuple(
-    (unit, re.compile(pattern, re.IGNORECASE))
-    for unit, pattern in (
-        ("frames", rf"(?:(?<!\w)frames? (?:number |no\.? |index )?){_two(again='(?:frame )?')}"),
-        ("milliseconds", rf"{_two(r' ?(?:ms|milliseconds?)')} ?(?:ms|milliseconds?)(?!\w)"),
-        ("percent", rf"{_two(r' ?%')} ?%(?:(?={_OF_VIDEO_LENGTH})|(?=[\s.)\]]*\Z))"),
-        ("ratio", rf"{_two()}(?={_OF_VIDEO_LENGTH})"),
-        ("ratio", rf"(?:(?:normali[sz]ed|relative)(?: \w+)?[:=,]? \[?){_two(joint='-|to|,')}\]?"),
-        (
-            "ratio",
-            rf"\[?{_two(joint='-|to|,')}\]?(?= \(?(?:in |as )?(?:normali[sz]ed|relative|fractions?|ratios?)(?!\w))",
-        ),
-        ("ratio", rf"{_SHARE.format('first')}\s?(?:-|to|and|,)?\s?{_SHARE.format('second')}"),
-    )
-)
-_UNIT_KEYS = re.compile(
-    r"[\"'](start|end|begin)_?(frame|ms|millis|milliseconds)[\"']\s?:\s?[\"']?(\d{1,9}(?:\.\d{1,20})?)[\"']?",
-    re.IGNORECASE,
-)
-_SIGNED = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,20})?(?:e-?\d{1,3})?)\s*", re.IGNORECASE)
-_PHRASES = f"{times.SPAN}|{times.FROM}|{times.BETWEEN}|{times.AND}|{times.TO}|{times.START}|{times.END}"
-_UNITS = f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}"
-_REST = re.compile(
-    rf"[\s\W_]|\d|{times.words(_PHRASES)}"
-    rf"|{times.words(f'{_UNITS}|is|at|the|about|around|approximately|roughly|of|in|video')}"
-)
-_LABEL_WORD = re.compile(r"(?<!\w)(?:option|choice|answer|ans|[a-z])(?!\w)")
-_LABEL = re.compile(r"\W*[A-Za-z](?!\w| ?=)")
-_HAPPENS = re.compile(times.HAPPENS)
-_DENIES_NO_TIME = re.compile(times.DENIES_NO_TIME)
-_SPAN_NOUNS = re.compile(times.words(times.SPAN))
-_SPAN_WORDS = re.compile(times.words(_PHRASES) + "|" + times.words(f"{_UNITS}|at|th|目|まで"))
 
 
 @dataclass(frozen=True)
@@ -232,21 +96,22 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
         factor = factors["frames" if match[2].lower() == "frame" else "milliseconds"]
         return match[0] if factor is None else f'"{match[1]}": {float(match[3]) * factor:.6f}'
 
-    for unit, pattern in _OTHER_UNITS:
-        text = pattern.sub(partial(window, unit), text)
-    return _UNIT_KEYS.sub(bound, text)
+    for unit in ("frames", "milliseconds", "percent", "ratio"):
+        for pattern in patterns.several(f"{unit.upper()}_WINDOW"):
+            text = pattern.sub(partial(window, unit), text)
+    return patterns.UNIT_KEYS.sub(bound, text)
 
 
 def is_span(text: str) -> bool:
     """Return whether a plain text that has digits is a span and nothing else."""
-    if len(text) > _CONTEXT * 3 or _LABEL.match(text):
+    if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text):
         return False
-    return _in_prose(text) is not None and not _REST.sub("", texts.without_markup(text).lower()).strip()
+    return _in_prose(text) is not None and not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
 
 
 def is_span_word(word: str) -> bool:
     """Return whether a word belongs to how spans are written ("from", "seconds", "window")."""
-    return bool(_SPAN_WORDS.fullmatch(word.lower()))
+    return bool(patterns.SPAN_WORD.fullmatch(word.lower()))
 
 
 def _read(text: str) -> list[float] | None:
@@ -294,9 +159,9 @@ def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
     if bounds := [pair for pair in BOUNDS if value.keys() >= set(pair)]:
         return _stated([value[key] for key in bounds[0]], depth)
     for key, inner in value.items():
-        if key.endswith(_SPAN_KEY_ENDS) and not _NO_SPAN_KEY.search(key) and (span := _pair(inner)):
+        if key.endswith(_SPAN_KEY_ENDS) and not patterns.NO_SPAN_KEY.search(key) and (span := _pair(inner)):
             return span
-    if len(value) == 1 and (match := _KEY_OF_MOMENTS.fullmatch(next(iter(value)))) and times.unit(match, "1"):
+    if len(value) == 1 and (match := patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value)))) and _unit(match, "1"):
         return list(_values(match) or ()) or None
     return _of_answers(value, depth)
 
@@ -342,11 +207,11 @@ def _pair(value: Any) -> list[float] | None:  # noqa: ANN401 - any literal
 def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
     if not isinstance(value, str):
         return None
-    if signed := _SIGNED.fullmatch(value):
+    if signed := patterns.SIGNED.fullmatch(value):
         number = float(signed[1])
         return number if math.isfinite(number) else None
-    match = times.SINGLE.fullmatch(value.strip().lower())
-    return times.seconds(match, "1") if match else None
+    match = patterns.SINGLE.fullmatch(value.strip().lower())
+    return _seconds(match, "1") if match else None
 
 
 # --- prose ----------------------------------------------------------------------------------------------------------
@@ -358,12 +223,14 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
     With `stated` one that isn't stated is none, be it the only one.
     """
     if "<" in text:
-        text = _DIGIT_TOKENS.sub(lambda match: match[0].replace("dot", ".").replace("<t", "").replace(">", ""), text)
-        text = _BOUND_TAG.sub(r" \1 ", _TAGGED_MOMENTS.sub(" to ", _BIN.sub(" ", text)))
+        text = patterns.DIGIT_TOKENS.sub(
+            lambda match: match[0].replace("dot", ".").replace("<t", "").replace(">", ""), text
+        )
+        text = patterns.BOUND_TAG.sub(r" \1 ", patterns.TAGGED_MOMENTS.sub(" to ", patterns.BIN.sub(" ", text)))
     low = texts.without_markup(without_objects(text)).strip()
     low = low.translate(_QUOTES)
     low = low.lower() if len(low.lower()) == len(low) else low
-    if (lines := _TWO_LINES.fullmatch(low)) and times.unit(lines, "1") and times.unit(lines, "2"):
+    if (lines := patterns.TWO_LINES.fullmatch(low)) and _unit(lines, "1") and _unit(lines, "2"):
         return list(_values(lines) or ()) or None
     named, single = _named_bounds(low)
     ranges = [entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single]
@@ -372,13 +239,13 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
     last: _Range | None = None
     for entry in ranges:
         joined = last and last.bracketed and entry.bracketed
-        if not (joined and last and _LIST_JOINT.fullmatch(low[last.end : entry.start])):
+        if not (joined and last and patterns.LIST_JOINT.fullmatch(low[last.end : entry.start])):
             kept.append(entry)
         last = entry
     # Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31" states neither.
     weighed = list(kept)
     for number, (left, right) in enumerate(pairwise(kept)):
-        if _OR.fullmatch(low[left.end : right.start]):
+        if patterns.ALTERNATIVE.fullmatch(low[left.end : right.start]):
             weighed[number] = replace(left, stated=False, whole=False)
             weighed[number + 1] = replace(right, stated=False, whole=False)
     ranges = weighed or _openings(low)
@@ -394,16 +261,20 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
 
 def _bounds(text: str) -> list[_Range]:
     ranges: list[_Range] = []
-    for pattern in (_START_END, _END_START, *([] if text.isascii() else [_POSTPOSED])):
+    for pattern in (patterns.START_END, patterns.END_START, *([] if text.isascii() else [patterns.POSTPOSED])):
         for match in pattern.finditer(text):
             before = _before(text, match.start())
             inside = text[match.start() : match.end()]
-            if _OF_VIDEO.search(before) or _OF_VIDEO_ENDS.search(inside) or _DENIED.search(_governing(before)):
+            if (
+                patterns.OF_VIDEO.search(before)
+                or patterns.OF_VIDEO_ENDS.search(inside)
+                or patterns.DENIED.search(_governing(before))
+            ):
                 continue
-            explicit = times.unit(match, "1") and times.unit(match, "2")
-            if not explicit and (_COUNTED.search(inside) or _COUNTED_AFTER.match(text, match.end())):
+            explicit = _unit(match, "1") and _unit(match, "2")
+            if not explicit and (patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())):
                 continue
-            if not _GOES_ON_AS_OTHER.match(text, match.end()) and (span := _values(match)):
+            if not patterns.GOES_ON_AS_OTHER.match(text, match.end()) and (span := _values(match)):
                 ranges.append(_Range(match.start(), match.end(), span, stated=True, bracketed=False))
         if ranges:
             break
@@ -415,10 +286,10 @@ def _named_bounds(text: str) -> tuple[list[_Range], set[int]]:
 
     Without a name for the start it is the one moment at which something happens.
     """
-    ends = _named_moments(text, _NAMED_END)
-    starts = _named_moments(text, _NAMED_START) if ends else {}
+    ends = _named_moments(text, patterns.NAMED_END)
+    starts = _named_moments(text, patterns.NAMED_START) if ends else {}
     if ends and not starts:
-        starts = _named_moments(text, _HAPPENS_AT, explicit=True)
+        starts = _named_moments(text, patterns.HAPPENS_AT, explicit=True)
         if None in starts.values():
             return [], set()
     if starts and None in {*starts.values(), *ends.values()}:
@@ -435,47 +306,49 @@ def _named_moments(text: str, name: re.Pattern[str], *, explicit: bool = False) 
     moments: dict[int, float | None] = {}
     for match in name.finditer(text):
         moment = match.start("moment")
-        if _OF_VIDEO.search(_before(text, match.start())) or _DENIED.search(_governing(_before(text, moment))):
+        if patterns.OF_VIDEO.search(_before(text, match.start())) or patterns.DENIED.search(
+            _governing(_before(text, moment))
+        ):
             continue
-        range_ = _RANGE.match(text, moment)
+        range_ = patterns.RANGE.match(text, moment)
         # "the end time of clip 2 is" counts something
-        bare = _IS.search(text, match.start(), moment) and not _COUNTED_AFTER.match(text, match.end())
-        known = times.unit(match, "1") or (bare and not explicit)
-        between = _BETWEEN.search(text, match.start(), moment)
+        bare = patterns.IS.search(text, match.start(), moment) and not patterns.COUNTED_AFTER.match(text, match.end())
+        known = _unit(match, "1") or (bare and not explicit)
+        between = patterns.BETWEEN_WORD.search(text, match.start(), moment)
         if range_ and range_["by"] not in ",;" and (between or not range_["and"]):
             moments |= {match.end(): None, range_.end(): None}
-        elif known and not _GOES_ON_AS_OTHER.match(text, match.end()):
-            moments[match.end()] = times.seconds(match, "1")
+        elif known and not patterns.GOES_ON_AS_OTHER.match(text, match.end()):
+            moments[match.end()] = _seconds(match, "1")
     return moments
 
 
 def _openings(text: str) -> list[_Range]:
     """`in the first 10 seconds`, `from the beginning to 0:10`, `until the 10th second`: from 0 on."""
     ranges: list[_Range] = []
-    for match in _FROM_ZERO.finditer(text):
-        known = times.unit(match, "1") not in ("", "metre")
-        denied = _DENIED.search(_governing(_before(text, match.start())))
-        if known and not denied and not _LASTING_AFTER.match(text, match.end()):
-            ranges.append(_Range(match.start(), match.end(), (0.0, times.seconds(match, "1")), False, False))
+    for match in patterns.FROM_ZERO.finditer(text):
+        known = _unit(match, "1") not in ("", "metre")
+        denied = patterns.DENIED.search(_governing(_before(text, match.start())))
+        if known and not denied and not patterns.LASTING_AFTER.match(text, match.end()):
+            ranges.append(_Range(match.start(), match.end(), (0.0, _seconds(match, "1")), False, False))
     return ranges
 
 
 def _ranges(text: str) -> list[_Range]:
     ranges: list[_Range] = []
-    for match in list(_RANGE.finditer(text))[-_MOST_RANGES:]:
+    for match in list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]:
         before, after = _before(text, match.start()), text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
         # Whether a match's line holds nothing but a span, an option's label and their names.
         first = max(0, match.start() - _CONTEXT)
         start = text.rfind("\n", first, match.start()) + 1 or first
         end = text.find("\n", match.end(), match.end() + _CONTEXT)
-        line = _LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
+        line = patterns.LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
         at = 0
-        while at < len(line) and (piece := _REST.match(line, at)):
+        while at < len(line) and (piece := patterns.REST.match(line, at)):
             at = piece.end()
         whole = at == len(line)
         if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (span := _values(match)):
-            stated = bool(_STATED.search(_governing(before, past_commas=True)))
+            stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
             ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
     return ranges
 
@@ -486,7 +359,7 @@ def _before(text: str, at: int) -> str:
     stripped = context.rstrip()
     if stripped.endswith(":"):
         context = stripped
-    ends = [match.end() for match in _SENTENCE_END.finditer(context)]
+    ends = [match.end() for match in patterns.SENTENCE_END.finditer(context)]
     return context[ends[-1] :] if ends else context
 
 
@@ -494,27 +367,35 @@ def _is_time(  # noqa: PLR0911 - a reason a line
     match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool
 ) -> bool:
     """Whether two numbers are a start and an end: by unit, clock or brackets, or else by the words around them."""
-    units = {times.unit(match, "1"), times.unit(match, "2")} - {""}
-    between = _BETWEEN.search(before) or _BETWEEN.search(after[:16])
+    units = {_unit(match, "1"), _unit(match, "2")} - {""}
+    between = patterns.BETWEEN_WORD.search(before) or patterns.BETWEEN_WORD.search(after[:16])
     paired = bracketed and after.lstrip()[:1] in ("]", ")", ">")
-    told_apart = match["by"] not in ",;" or paired or whole or (units and (bracketed or _CUE.search(before)))
+    told_apart = match["by"] not in ",;" or paired or whole or (units and (bracketed or patterns.CUE.search(before)))
     if units == {"metre"} or not told_apart or (match["and"] and not between):
         return False
-    listed = _MORE_BEFORE.search(before) or _MORE_AFTER.match(after)
+    listed = patterns.MORE_BEFORE.search(before) or patterns.MORE_AFTER.match(after)
     if listed and match["by"] in ",;" and not paired:
         return False
-    if _GOES_ON_AS_OTHER.match(after) or _DENIED.search(_governing(before)):
+    if patterns.GOES_ON_AS_OTHER.match(after) or patterns.DENIED.search(_governing(before)):
         return False
     if units:
-        lasts = "clock" not in units and not bracketed and _LASTING_BEFORE.search(before)
-        return not (lasts or _LASTING_AFTER.match(after))
+        lasts = "clock" not in units and not bracketed and patterns.LASTING_BEFORE.search(before)
+        return not (lasts or patterns.LASTING_AFTER.match(after))
     if paired:
-        counted = _COUNTED_HEADING.search(before) or ("." not in match[0] and _FRAMES_BEFORE.search(before))
+        counted = patterns.COUNTED_HEADING.search(before) or (
+            "." not in match[0] and patterns.FRAMES_BEFORE.search(before)
+        )
         return not counted and (match["by"] in ",;" or not _are_years(match))
-    if _are_years(match) or _COUNTED_BEFORE.search(before) or _COUNTED_AFTER.match(after):
+    if _are_years(match) or patterns.COUNTED_BEFORE.search(before) or patterns.COUNTED_AFTER.match(after):
         return False
-    cued = between or "=" in match[0] or _FROM.search(before) or _CUE.search(before) or _FROM.match(match[0])
-    return whole or bool(cued and not listed and _GOES_ON.match(after))
+    cued = (
+        between
+        or "=" in match[0]
+        or patterns.FROM_BEFORE.search(before)
+        or patterns.CUE.search(before)
+        or patterns.FROM_BEFORE.match(match[0])
+    )
+    return whole or bool(cued and not listed and patterns.GOES_ON.match(after))
 
 
 def _are_years(match: re.Match[str]) -> bool:
@@ -522,10 +403,8 @@ def _are_years(match: re.Match[str]) -> bool:
     return all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
 
 
-@lru_cache(maxsize=1)
-def _tokens(before: str) -> list[texts.Token]:
-    """Cut a context once for both that is asked of it."""
-    return texts.tokens(before)
+_tokens = lru_cache(maxsize=1)(texts.tokens)
+"""A context is cut once for both that is asked of it."""
 
 
 def _governing(before: str, *, past_commas: bool = False) -> str:
@@ -536,16 +415,16 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
     kinds = ""
     for token in reversed(_tokens(before)):
         word = token.text
-        if token.kind in "XHEY" and (not _DENIES_NO_TIME.fullmatch(word) or kinds[:1] in ("C", "n")):
+        if token.kind in "XHEY" and (not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")):
             kinds = token.kind + kinds
         elif token.kind == "," or (len(word) == 1 and token.kind == "w"):
             if not past_commas:
                 break
-        elif _SPAN_NOUNS.fullmatch(word):
+        elif patterns.SPAN_NOUN.fullmatch(word):
             kinds = ("N" if token.kind in "NT" else "n") + kinds
         elif token.kind in "NTCcFSROVPq(:D)J":
             kinds = token.kind + kinds
-        elif is_span_word(word) or _HAPPENS.fullmatch(word):
+        elif is_span_word(word) or patterns.HAPPENS_WORD.fullmatch(word):
             kinds = "f" + kinds
         else:
             break
@@ -553,8 +432,8 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
 
 
 def _values(match: re.Match[str]) -> tuple[float, float] | None:
-    start, end = times.seconds(match, "1"), times.seconds(match, "2")
-    units = times.unit(match, "1"), times.unit(match, "2")
+    start, end = _seconds(match, "1"), _seconds(match, "2")
+    units = _unit(match, "1"), _unit(match, "2")
     factor = {"h": 3600.0, "m": 60.0, "metre": 60.0}
     # "2 to 3 minutes": what has no unit takes the other's.
     if not units[0] and units[1] in factor:
@@ -562,3 +441,44 @@ def _values(match: re.Match[str]) -> tuple[float, float] | None:
     if not units[1] and units[0] in factor:
         end *= factor[units[0]]
     return (start, end) if math.isfinite(start) and math.isfinite(end) else None
+
+
+# --- moments ----------------------------------------------------------------------------------------------------------
+
+
+def _seconds(match: re.Match[str], number: str) -> float:
+    """Return a matched moment in seconds (behind "minute" in minutes), a bare number as it stands."""
+    if clock := match[f"clock{number}"]:
+        total = 0.0
+        for part in clock.replace(",", ".").split(":"):
+            total = total * 60 + float(part)
+        return total
+    parts = {
+        name: float(match[f"{key}{number}"])
+        for name, keys in (("h", ("h",)), ("m", ("m", "hm")), ("s", ("s", "hs", "ms", "rest")))
+        for key in keys
+        if match[f"{key}{number}"]
+    }
+    if parts:
+        return parts.get("h", 0.0) * 3600 + parts.get("m", 0.0) * 60 + parts.get("s", 0.0)
+    value = float((match[f"comma{number}"] or match[f"number{number}"] or "0").replace(",", "."))
+    return value * 60 if _unit(match, number) == "m" else value
+
+
+def _unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
+    """Return a matched moment's form: `clock`, `h`, `m`, `s`, `metre` (a bare m) or none."""
+    if clock := match[f"clock{number}"]:
+        # 3:2 is as well a score.
+        return "clock" if patterns.TWO_DIGITS.search(clock) else ""
+    if match[f"h_unit{number}"]:
+        return "h" if not (match[f"hm{number}"] or match[f"hs{number}"]) else "s"
+    if match[f"m_unit{number}"]:
+        if match[f"ms{number}"] or match[f"rest{number}"]:
+            return "s"
+        return "metre" if match[f"m_unit{number}"] in ("m", "'") else "m"
+    if match[f"s_unit{number}"] or match[f"comma_unit{number}"]:
+        return "s"
+    prefix = match[f"prefix{number}"]
+    if prefix:
+        return "m" if prefix.startswith(("min", "men", "phút")) else "s" if prefix not in ("ke", "第") else ""
+    return ""

@@ -5,76 +5,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reelbench.scoring.answers import texts, times
+from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.vocabulary import NOUNS, WORDS
 
-# Each pattern runs over one character per token: L a bare letter, M one in brackets or behind "option", k an "is" that
-# ends a statement behind its letter.
-# The examples are what it is for; `tests/scoring/answers` holds more, and those that it must not take.
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"N(?:,F{1,2},)?[wFOPGJ#q]{0,8}?[Cc:D][FqTROSPNVCc:,\n(]{0,7}?(?P<letter>[LM])",  # the answer is B
-        r"O[wFRPG]{0,6}?[Cc][Fq]{0,3}(?P<letter>[LM])",  # the option (that fits) is B
-        r"NX?[Fq]{0,2}\n{0,3}(?P<letter>[LM])",  # final answer B
-        r"\(N\)[:Dq\n]{0,3}(?P<letter>[LM])",  # 【答案】B
-        r"(?:^|(?<=\n))O:(?P<letter>[LM])",  # option: B
-        r"P[wFRG]{0,4}?[Cc:]{1,2}[Fq\nD]{0,5}(?P<letter>[LM])",  # correct: B
-        r"(?P<letter>[LM])O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}[PN]",  # B is the right one
-        r"(?P<letter>[LM])O?G?F{0,2}P",  # B best explains
-        r"P(?P<letter>[LM])G",  # only option B fits
-        r"V[FqONPCc:,\n]{0,5}?(?P<letter>[LM])",  # I choose B
-        r"(?P<letter>[LM])R[Cc](?=[.,\n]|$)",  # B it is
-        r"(?P<letter>[LM])q?U",  # Bを選びます
-        r"T[,:]{0,2}[FqRSCO:]{0,4}(?P<letter>[LM])k?(?=[.,\n(B#:Dq)]|$)",  # therefore, B
-        r"(?:R[Cc]|S)[FqO]{0,3}(?P<letter>[LM])(?=[.,\n(B#:Dq)]|$)",  # it's B
-        r"S[FqO]{0,3}(?P<letter>[LM])RF{0,2}(?:CF{0,2})?P",  # it's B that fits best
-        r"(?:^|(?<=[.\n]))[Fq]{0,2}(?P<letter>[LM])k(?=[.,\n]|$)",  # Bです
-        r"(?:^|(?<=[.\n]))CF{0,2}(?P<letter>[LM])O?(?=[.,\nB]|$)",  # 是B, es la B
-        r"X[CcFqO]{0,3}[LM][,q]{0,2}K[FqRCSO]{0,4}(?P<letter>[LM])",  # not A but B
-        r"[LM#]q?Y[,Fq]{0,2}(?P<letter>[LM])",  # AではなくB
-        r"W[,.FqCRSNOT:X\n]{0,6}(?P<letter>[LM])",  # no wait, B
-    )
-)
-# A heading says more than any verdict in the explanation behind it.
-_HEADINGS = re.compile(r"\(N\)[:Dq\n]{0,3}(?P<letter>[LM])|(?:^|(?<=\n))F?N:F?(?P<alone>[LM])(?=[.q)]{0,2}(?:\n|$))")
-# 【答案】无正确答案: it takes back what was stated before.
-_NO_ANSWER = re.compile(r"(?:\(N\)|(?:^|(?<=\n))F?N:)[:Dq\n]{0,3}X(?=[.,\n(q]|$)")
-_VERDICT = re.compile(r"[LM]O?G?F{0,2}P|[LM]O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}P")
-# Verdicts on the options one by one: B: correct; ✅ B. Several of them name several options.
-_VERDICTS = re.compile(r"(?P<letter>[LM])O?[:D]P(?=[.,\n)]|$)|(?:^|(?<=\n))P(?P<ticked>[LM])(?=[.:)D\n]|$)")
-_OWN_WORDS = re.compile(r"(?:N[wFOPGJ#q]{0,8}?[Cc:]|V|S)[FqTRP\n:]{0,4}?(?=[^FqTRP\n:]|[FqTRP])")
-_BREAK = re.compile(r"[.?,\n(TKB]|(?<=[LM]):(?=S)")
-_ENDS = re.compile(r"[.?\n]")
-_RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[FqNPOS)]{0,3}[Cc]?[Fq]{0,2}(?:Y|H|X(?![FqO]{0,2}[LM]))")
-# B, which is not the right one.
-_DENIED_CLAUSE = re.compile(r"[)q]*,?R[Cc]F{0,2}XF{0,3}(?:[PN]|[.\n]|$)")
-_OWN_DENIAL = re.compile(r"[LM][CcFq]{0,3}X")
-# Nor is it that of the clause before: he does not leave, and the answer is B.
-_JOINED = re.compile("[^LM][)q]?J[FR]{0,2}$")
-_HEDGED_AFTER = re.compile(r",?F?H[Fw]{0,2}(?=[.\n]|$)")
-_HEDGED_BEFORE = re.compile(r"(?:^|[.\n])F?H[F]?,$")
-_BESIDE_BEFORE = re.compile(r"[LM][,q)]?[J,][FOq(]{0,2}$")
-_WORD_BETWEEN = re.compile("[LM][wF]$")  # A eller B
-_BESIDE_AFTER = re.compile(
-    r"[q)]?(?:,?J[FOq(]{0,2}[LM](?!F?[CcGX][^.\n])|,[LM](?![FCcGX:])|[LM])|,(?:[LM],)*J[LM](?!F?[CcX])|[wF][LM](?=[.,)\n]|$)"
-)
-# B. a dog and C. a cat
-_LISTED_AFTER = re.compile(r"[.:D)]+[wFPG#]{1,12}[J,]+[FOq(]{0,2}[LM][.:)](?![CcX])")
-_STATES = re.compile(r"[VS:Cc][Fq(\nD]{0,4}$|[LM][J,]{1,2}$")
-_COPULA = re.compile(rf"(?:{'|'.join(WORDS['copulas'])})(?!\w)")
-_LATIN_WORD = re.compile(r"[a-z]")
 _SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _NOUNS = frozenset(NOUNS)
-_UNIT_OF_TIME = re.compile(f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}", re.IGNORECASE)
 # No article stands before these, so a letter before them is a letter.
-_BEHIND_NO_ARTICLE = frozenset(
-    (
-        f"{times.FROM}|{times.BETWEEN}|for|in|to|at|on|of|as|with|by|during|is|was|and|or|because|since|but|while|until|where"
-        "|when|which|who|that|it|he|she|they|there|this|the|best|fits|based|given|describes|explains|matches"
-    ).split("|")
-)
+_BEHIND_NO_ARTICLE = frozenset(WORDS["times"]["from"] + WORDS["times"]["between"] + WORDS["behind_no_article"])
 
 
 @dataclass(frozen=True)
@@ -98,8 +36,8 @@ class Sentences:
         self.text = text
         self.tokens = _with_letters(texts.tokens(text), letters, nouns=nouns)
         self.kinds = "".join(token.kind for token in self.tokens)
-        self._ends = [match.start() for match in _ENDS.finditer(self.kinds)]
-        self._breaks = [match.start() for match in _BREAK.finditer(self.kinds)]
+        self._ends = [match.start() for match in patterns.ENDS.finditer(self.kinds)]
+        self._breaks = [match.start() for match in patterns.BREAK.finditer(self.kinds)]
 
     def letter(self, at: int) -> str:
         """Return the letter of the token."""
@@ -125,8 +63,8 @@ class Sentences:
         begin = max(self.segment_start(start), start - _LONGEST_CLAUSE)
         kinds = self.kinds
         # A letter's own denial ("A is wrong, so …") is not the next one's.
-        clause = _OWN_DENIAL.sub("", kinds[begin:start])
-        if start < at and _JOINED.search(clause):
+        clause = patterns.OWN_DENIAL.sub("", kinds[begin:start])
+        if start < at and patterns.JOINED.search(clause):
             clause = ""
         before = clause + kinds[start:at]
         after = kinds[end : end + 12]
@@ -134,11 +72,11 @@ class Sentences:
             after = ""  # (A) No, it does not: that is what the option says
         if re.search("[XH]", before) or re.search("E[FOq]?$", before):
             return True
-        if _HEDGED_BEFORE.search(kinds[max(0, begin - 6) : begin]) or _HEDGED_AFTER.match(after):
+        if patterns.HEDGED_BEFORE.search(kinds[max(0, begin - 6) : begin]) or patterns.HEDGED_AFTER.match(after):
             return True
         if (
-            _RULED_OUT_AFTER.match(after)
-            or _DENIED_CLAUSE.match(after)
+            patterns.RULED_OUT_AFTER.match(after)
+            or patterns.DENIED_CLAUSE.match(after)
             or "H" in re.split("[.?,\n(TKB)]", after, maxsplit=1)[0]
         ):
             return True
@@ -149,9 +87,9 @@ class Sentences:
     def names_several(self, at: int) -> bool:
         """Return whether the letter is one of several that are named together."""
         before = self.kinds[max(0, at - 6) : at]
-        beside = _LISTED_AFTER.match(self.kinds, at + 1) or _BESIDE_AFTER.match(self.kinds, at + 1)
-        joined = _BESIDE_BEFORE.search(before) or (
-            _WORD_BETWEEN.search(before) and self.kinds[at + 1 : at + 2] in ("", *".,)\n")
+        beside = patterns.LISTED_AFTER.match(self.kinds, at + 1) or patterns.BESIDE_AFTER.match(self.kinds, at + 1)
+        joined = patterns.BESIDE_BEFORE.search(before) or (
+            patterns.WORD_BETWEEN.search(before) and self.kinds[at + 1 : at + 2] in ("", *".,)\n")
         )
         if beside or joined:
             last = max(at + 6, beside.end() if beside else 0)
@@ -166,7 +104,7 @@ class Sentences:
             own_words: Where options' own words stand in the text: start, end, letter.
         """
         stated: dict[int, Statement] = {}
-        for pattern in _PATTERNS:
+        for pattern in patterns.several("STATEMENT"):
             at = 0
             while match := pattern.search(self.kinds, at):
                 at = match.start() + 1
@@ -174,15 +112,17 @@ class Sentences:
                 start = letter if pattern.pattern[0] in "XW[" else match.start()
                 if not self.is_denied(min(start, letter), letter):
                     stated[letter] = Statement(letter, None if self.names_several(letter) else self.letter(letter))
-        verdicts = {match.start(match.lastgroup or 0) for match in _VERDICTS.finditer(self.kinds)}
+        verdicts = {match.start(match.lastgroup or 0) for match in patterns.VERDICT_ON_ONE.finditer(self.kinds)}
         verdicts = {at for at in verdicts if not self.is_denied(at, at)}
         several = len({self.letter(at) for at in verdicts}) > 1
         stated |= {at: Statement(at, None if several else self.letter(at)) for at in verdicts}
-        headings = [match.start(match.lastgroup or 0) for match in _HEADINGS.finditer(self.kinds)]
+        headings = [match.start(match.lastgroup or 0) for match in patterns.HEADING.finditer(self.kinds)]
         heading = max((at for at in headings if at in stated), default=len(self.kinds))
-        stated = {at: entry for at, entry in stated.items() if at <= heading or not _VERDICT.match(self.kinds, at)}
+        stated = {
+            at: entry for at, entry in stated.items() if at <= heading or not patterns.VERDICT.match(self.kinds, at)
+        }
         starts = {start: (end, letter) for start, end, letter in own_words}
-        for match in _OWN_WORDS.finditer(self.kinds) if starts else ():
+        for match in patterns.BEFORE_OWN_WORDS.finditer(self.kinds) if starts else ():
             for at in range(match.end() - 1, min(match.end() + 3, len(self.tokens))):
                 if self.kinds[at] in "LM":
                     break
@@ -201,7 +141,9 @@ class Sentences:
         retracted = next((at for at, token in enumerate(self.tokens) if kept and token.start == kept[-1]), -1)
         if retracted >= 0 and stated and max(stated) < retracted:
             stated[retracted] = Statement(retracted, None)
-        stated |= {match.end() - 1: Statement(match.end() - 1, None) for match in _NO_ANSWER.finditer(self.kinds)}
+        stated |= {
+            match.end() - 1: Statement(match.end() - 1, None) for match in patterns.NO_ANSWER.finditer(self.kinds)
+        }
         return [stated[at] for at in sorted(stated)]
 
 
@@ -232,7 +174,7 @@ def _with_letters(cut: list[texts.Token], letters: str, *, nouns: bool) -> list[
                 token = texts.Token("L", token.start, token.end, token.text)
             if token.kind in "LM":
                 token = _with_noun(token, marked, cut[at + 1 : at + 2], nouns=nouns)
-                if _COPULA.match("".join(behind.text for behind in cut[at + 1 : at + 3])):
+                if patterns.IS_BEHIND.match("".join(behind.text for behind in cut[at + 1 : at + 3])):
                     cut[at + 1] = texts.Token("k", cut[at + 1].start, cut[at + 1].end, cut[at + 1].text)
         marked.append(token)
         at += 1
@@ -249,7 +191,7 @@ def _with_noun(
     if noun.kind != "O":
         line = "".join(token.kind for token in marked[-7:-1])
         alone = line[-1:] in ("", "\n") and (not behind or behind[0].kind in "\n.")
-        if not alone and not _STATES.search(line):
+        if not alone and not patterns.STATES.search(line):
             return token
     marked.pop()
     return texts.Token("M" if noun.kind == "O" else token.kind, noun.start, token.end, token.text)
@@ -266,11 +208,11 @@ def _is_word(
     if before and before.kind == following.kind == "#" and token.text.islower():
         return True
     if token.text == "a" and following.kind == "#" and third and third.start == following.end:
-        return third.text[0].isalpha() and not _UNIT_OF_TIME.fullmatch(third.text)  # a 3rd cup; a 3s to 5s is A
+        return third.text[0].isalpha() and not patterns.UNIT_OF_TIME.fullmatch(third.text)  # a 3rd cup; a 3s to 5s is A
     because = following.text == "car" and (not before or before.kind in ".\n?")  # in French
     if because or (token.text == "I" and following.kind in "CHVGF"):
         return True
     # "B o C", but "a o b" and "a ou b" begin with a letter.
     another = following.kind == "J" or (len(following.text) == 1 and following.text.islower())
     joins = token.text.islower() and token.kind != "w" and following.text[0].isalpha() and not another
-    return joins or (following.kind in "wPNOVF" and bool(_LATIN_WORD.match(following.text)))
+    return joins or (following.kind in "wPNOVF" and bool(patterns.LATIN_WORD.match(following.text)))

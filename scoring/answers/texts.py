@@ -1,54 +1,17 @@
 """What every reader needs of a text: one plain form, its tags and boxes, the words of its statements as kinds."""
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_digits, ascii_signs
+from reelbench.registry.languages import ascii_digits, ascii_signs
+from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
 TAIL = 16_000
 
-_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f\ufeff]")
-_PIECE = re.compile(r"\S{1,500}")  # long runs of combining marks take NFKC quadratic time
-_STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
-_EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|^[ \t]{0,3}(?:#{1,6}|>)[ \t]", re.MULTILINE)
-_COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]{0,20}\])?|\\[,;:! ]|\\[()\[\]]|[{}$]")
-_SPACES = re.compile(r"[^\S\n]{2,}")
-_MARKUP = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?[A-Za-z][\w:-]{0,30}(?:\s[^<>\n]{0,80})?/?>")
-
-_ANSWER_NAMES = (
-    "answer|final[_ -]?answer|ans|correct[_ -]?answer|correct[_ -]?option|selected[_ -]?option"
-    "|conclusion|final|response"
-)
-_OPENING = re.compile(
-    rf"<\s{{0,4}}(?P<tag>{_ANSWER_NAMES})\s{{0,4}}>|<\|(?P<token>begin_of_box|begin_of_solution)\|>"
-    r"|\[(?P<square>ANSWER)\]|\\(?P<box>f?boxed)\s{0,4}\{",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(
-    rf"<\s{{0,4}}/\s{{0,4}}(?:{_ANSWER_NAMES})\s{{0,4}}>|<\|end_of_(?:box|solution)\|>|\[/ANSWER\]", re.IGNORECASE
-)
-_BRACE = re.compile(r"[{}]")
-
-# Where a model goes on to play the next turn, and where its own ended. A turn's name in lower case stands on a line.
-_NEXT_TURN = re.compile(
-    r"<\|im_start\|>\s{0,4}(?:user|system|human)|<\|(?:im_end|eot_id|end_of_text|endoftext|end_of_turn|user|end)\|>|<(?:end|start)_of_turn>|\[INST\]"
-    r"|</s>|(?<!\w)USER:"
-    r"|^[ \t]*#{0,4}[ \t]*(?i:human|user|question(?:[ \t]?\d+)?|q\d{0,3}|instruction|input|problem)[ \t]*[:：]",
-    re.MULTILINE,
-)
-_BEFORE_WORDS = re.compile(rf"(?:{_MARKUP.pattern}|[\W_])*+")
-
-# LaTeX's plain forms: what its commands and its braces say, in signs that options and answers are compared by.
-_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}")
-_UPRIGHT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname|mbox)\s?\{([^{}]{0,200})\}")
-_SYMBOL = re.compile(
-    r"\^?\s?\\(circ|degree|pi|times|cdot|div|infty|pm|sqrt|leq?|geq?|neq|alpha|beta|theta|%)(?![a-zA-Z])"
-)
 _MOST_BOXED = 4_000
 
 
@@ -58,10 +21,14 @@ def plain_text(text: str) -> str:
     LaTeX's fractions, symbols and upright words stand in plain signs.
     """
     if "\\" in text:
-        text = _SYMBOL.sub(lambda match: WORDS["latex"][match[1]], _FRACTION.sub(r"\1/\2", _UPRIGHT.sub(r"\1", text)))
+        text = patterns.LATEX_SYMBOL.sub(
+            lambda match: WORDS["latex"][match[1]], patterns.FRACTION.sub(r"\1/\2", patterns.UPRIGHT.sub(r"\1", text))
+        )
     if not text.isascii():
-        text = _PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), _INVISIBLE.sub("", text))
-    return _EMPHASIS.sub("", _STRUCK.sub(" ", ascii_digits(ascii_signs(text))))
+        text = patterns.PIECE.sub(
+            lambda match: unicodedata.normalize("NFKC", match[0]), patterns.INVISIBLE.sub("", text)
+        )
+    return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", ascii_digits(ascii_signs(text))))
 
 
 @lru_cache(maxsize=1)
@@ -71,9 +38,9 @@ def answer_text(text: str) -> str | None:
     if answer is None:
         return None
     # Up to where the model makes up what comes next: a question, a user's turn, the end of its own.
-    opening = _BEFORE_WORDS.match(answer)
+    opening = patterns.BEFORE_WORDS.match(answer)
     start = opening.end() if opening else 0
-    for turn in _NEXT_TURN.finditer(answer, start):
+    for turn in patterns.NEXT_TURN.finditer(answer, start):
         # What opens a text is a question said again, and a heading (":") has something to follow.
         if turn.start() > start and not answer[max(0, turn.start() - 20) : turn.start()].rstrip().endswith(":"):
             answer = answer[: turn.start()]
@@ -91,7 +58,7 @@ def tail(text: str) -> str:
 
 def without_markup(text: str) -> str:
     """Return `text` without tags, special tokens and LaTeX commands."""
-    return _SPACES.sub(" ", _COMMAND.sub(" ", _MARKUP.sub(" ", text)))
+    return patterns.SPACES.sub(" ", patterns.COMMAND.sub(" ", patterns.MARKUP.sub(" ", text)))
 
 
 def marked_answers(text: str) -> list[tuple[str, int]]:
@@ -100,8 +67,8 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
     What is never closed reaches to the next or to the text's end. Of boxes within boxes the innermost are read, until
     they hold twice the text.
     """
-    openings = list(_OPENING.finditer(text))
-    closings = [match.start() for match in _CLOSING.finditer(text)]
+    openings = list(patterns.ANSWER_OPENS.finditer(text))
+    closings = [match.start() for match in patterns.ANSWER_CLOSES.finditer(text)]
     contents: list[tuple[str, int]] = []
     next_start, left = len(text), 2 * len(text)
     for opening in reversed(openings):
@@ -109,7 +76,7 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
             closings.pop()
         if opening["box"]:
             end, depth = min(len(text), opening.end() + _MOST_BOXED), 1
-            for brace in _BRACE.finditer(text, opening.end(), end):
+            for brace in patterns.BRACE.finditer(text, opening.end(), end):
                 depth += 1 if brace[0] == "{" else -1
                 if not depth:
                     end = brace.start()
@@ -127,14 +94,6 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
 
 # --- words as kinds -----------------------------------------------------------------------------------------------
 
-# Scripts that are written without spaces, and Korean, whose particles hang on to the words: a token is a character.
-UNSPACED = UNSPACED_SCRIPTS + "\uac00-\ud7af"
-_WORD = re.compile(
-    rf"(?<![^\W_])[A-Z](?=['’](?:{'|'.join(WORDS['suffixes'])})(?![^\W_]))"
-    rf"|[{UNSPACED}]|(?:[^\W\d_{UNSPACED}][{MARKS}]*+)++(?:['’](?:[^\W\d_{UNSPACED}][{MARKS}]*+)++)*+"
-    r"|\d(?:[\d.,:]*\d)?|->|=>|\.\.\.|\n|\S"
-)
-
 
 class Token(NamedTuple):
     """A phrase of the vocabulary, a word or a sign: its kind (one character, see `vocabulary`) and where it stands."""
@@ -151,7 +110,9 @@ def _phrases() -> dict[str, list[tuple[list[str], str]]]:
     table: dict[str, list[tuple[list[str], str]]] = {}
     for kind, phrases in KINDS.items():
         for phrase in phrases:
-            first, *rest = (match[0].replace("’", "'") for match in _WORD.finditer(plain_text(phrase).casefold()))
+            first, *rest = (
+                match[0].replace("’", "'") for match in patterns.WORD.finditer(plain_text(phrase).casefold())
+            )
             table.setdefault(first, []).append((rest, kind))
     for entries in table.values():
         entries.sort(key=lambda entry: -len(entry[0]))
@@ -161,7 +122,7 @@ def _phrases() -> dict[str, list[tuple[list[str], str]]]:
 def tokens(text: str) -> list[Token]:
     """Cut `text` into tokens; phrases of the vocabulary are taken whole, the longest first."""
     table = _phrases()
-    places = [match.span() for match in _WORD.finditer(text)]
+    places = [match.span() for match in patterns.WORD.finditer(text)]
     words = [text[start:end].casefold().replace("’", "'") for start, end in places]
     cut: list[Token] = []
     at, number = 0, len(words)

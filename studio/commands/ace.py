@@ -8,35 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import metadata_options
-from reelbench.cli.asking import LlmBatch, RetryUnread, llm_options, only_model
+from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status, takes
+from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
-    from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.ace import Enhancement
-    from reelbench.tasks.score import Answers, Options, Outcome, RunMetadata
+    from reelbench.tasks.score import Answers, Options, Outcome
 
 _ace = partial(option, "ace")
 METEOR = "meteor"
 CHOSEN_FILE = "predictions.jsonl"
 
 
-@takes("judge", judge_options)
-@takes("metadata", metadata_options)
-@takes("llm", llm_options)
-@takes("source", CandidateSource)
 @reports_status
 def ace(
     context: typer.Context,
     *,
-    source: "CandidateSource",
+    source: CandidateSource,
     mode: Annotated[str, _ace("--mode")] = "pointwise",
     llm_votes: Annotated[int, _ace("--llm-votes")] = 1,
     retry_unread: RetryUnread = False,
@@ -46,9 +38,9 @@ def ace(
     as_json: Json = False,
     no_overlap: NoOverlap = False,
     no_controls: Annotated[bool, _ace("--no-controls")] = False,
-    metadata: "RunMetadata",
-    llm: "dict[str, AskOptions]",
-    judge: "JudgeOptions | None",
+    metadata: AboutAnswers,
+    llm: Llm,
+    judge: Judge,
 ) -> None:
     """Choose among candidates with a small language model (ACE).
 
@@ -58,7 +50,7 @@ def ace(
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
     from reelbench.methods.candidates import limited
-    from reelbench.registry.home import home
+    from reelbench.registry.settings import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 

@@ -10,18 +10,14 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, takes
+from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
 from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
-    from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
@@ -74,7 +70,6 @@ class IsolationOptions:
 
 
 @app.command()
-@takes("llm", llm_options)
 @reports_status
 def graphs(
     name: Name = None,
@@ -87,7 +82,7 @@ def graphs(
     split: Split = None,
     data: Data = None,
     as_json: Json = False,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Make an evidence graph from each question's steps, or check existing graphs, and count them.
 
@@ -131,8 +126,6 @@ def graphs(
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("options", IsolationOptions)
 @reports_status
 def errors(
     result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
@@ -140,7 +133,7 @@ def errors(
     options: IsolationOptions,
     data: Data = None,
     llm_batch: LlmBatch = False,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
     from reelbench.registry.files import sha256_of
@@ -171,9 +164,6 @@ def errors(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-@takes("judge", judge_options)
-@takes("llm", llm_options)
-@takes("options", IsolationOptions)
 @reports_status
 def run(
     context: typer.Context,
@@ -184,8 +174,8 @@ def run(
     options: IsolationOptions,
     frames: Frames = None,
     rounds: Annotated[int, _diagnose("--rounds")] = 5,
-    judge: "JudgeOptions | None",
-    llm: "dict[str, AskOptions]",
+    judge: Judge,
+    llm: Llm,
 ) -> None:
     """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
 
@@ -248,9 +238,7 @@ def report(
     _report(*unique, as_json=as_json, people=agreement, only=only)
 
 
-def _models(
-    llm: "dict[str, AskOptions]", prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool
-) -> "RoleModels":
+def _models(llm: Llm, prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool) -> "RoleModels":
     from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
     asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}

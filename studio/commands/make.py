@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -12,8 +12,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, llm_options, shared_budget
-from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.cli.option_groups import Data, Group, Json, Kind, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
@@ -157,24 +157,22 @@ def compare(
     )
 
 
-def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
-    """Return a function that makes a dataclass of its fields as options; for `takes`."""
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
+    """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
-    parameters = []
-    for rule in fields(rules):
-        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
-        parameters.append(
-            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
-        )
+    parameters = [
+        parameter.replace(annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind])
+        for name, parameter in inspect.signature(rules).parameters.items()
+    ]
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return make
+    return Group(make)
+
+
+Gating = Annotated[GateRules, _rules(GateRules, "make gates")]
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("gates", _rules(GateRules, "make gates"))
-@takes("making", ChainOptions)
 @reports_status
 def discussion(
     *,
@@ -184,8 +182,8 @@ def discussion(
     per: Annotated[str | None, _make("--per")] = None,
     parse_depth: Annotated[bool, _make("--parse-depth")] = False,
     making: ChainOptions,
-    gates: GateRules,
-    llm: "dict[str, AskOptions]",
+    gates: Gating,
+    llm: Llm,
 ) -> None:
     """Let models discuss and write questions: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
     from reelbench.studio import discussion as discussing
@@ -223,11 +221,6 @@ def discussion(
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("cuts", _rules(Cuts, "make cuts", Kind.LIMIT))
-@takes("rules", _rules(SourceRules, "make sources", Kind.LIMIT))
-@takes("gates", _rules(GateRules, "make gates"))
-@takes("making", ChainOptions)
 @reports_status
 def moments(
     *,
@@ -236,10 +229,10 @@ def moments(
     no_options: Annotated[bool, _make("--no-options")] = False,
     mini_test: Annotated[int, _make("--mini-test")] = 0,
     making: ChainOptions,
-    rules: SourceRules,
-    cuts: Cuts,
-    gates: GateRules,
-    llm: "dict[str, AskOptions]",
+    rules: Annotated[SourceRules, _rules(SourceRules, "make sources", Kind.LIMIT)],
+    cuts: Annotated[Cuts, _rules(Cuts, "make cuts", Kind.LIMIT)],
+    gates: Gating,
+    llm: Llm,
 ) -> None:
     """Write questions about how two moments relate, from captions or queries (ReXTime, supplement C)."""
     from reelbench.studio import moments as pairing
@@ -267,19 +260,16 @@ def moments(
     if making.start_after is not None:
         sources = read_pairs(making.source(None, "--captions"), known)
     sources = sources[: making.limit]
-    needed = chain.roles_for(known[0])
-    roles = [role for name, role in chain.roles.items() if name in needed]
-    unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    asked = {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
-    models = _models(llm, roles, unneeded | asked, making=making)
+    speakers = chain.speakers(known[0])
+    optional = {name: False for name, role in chain.roles.items() if role not in speakers}
+    optional |= {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
+    models = _models(llm, speakers, optional, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     making.declare("moments", shares, document)
     _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
 
 
 @app.command()
-@takes("llm", llm_options)
-@takes("making", MakeOptions)
 @reports_status
 def tags(
     name: TaskName,
@@ -292,11 +282,10 @@ def tags(
     data: Data = None,
     per: Per = None,
     making: MakeOptions,
-    llm: "dict[str, AskOptions]",
+    llm: Llm,
 ) -> None:
     """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.registry.data import loading
-    from reelbench.registry.media.library import Library
     from reelbench.studio import tagging
     from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.video_frames import VideoFrames
@@ -310,7 +299,7 @@ def tags(
         rows = of_each.draw_rows(located.spec, rows)
     pictures = None
     if frames is not None:
-        pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
+        pictures = VideoFrames(located.spec, frames, data, located.split)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
     if pictures is None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import judge_options
-from reelbench.cli.option_groups import Data, Json, Split, reports_status, takes
+from reelbench.cli.asking import Judge
+from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
@@ -20,14 +19,12 @@ from reelbench.studio.commands import option
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.studio.profile import Measure, Profile
 
 _profile = partial(option, "profile")
 _SHOWN_LABELS = 30
 
 
-@takes("judge", judge_options)
 @reports_status
 def profile(
     names: Annotated[
@@ -44,7 +41,7 @@ def profile(
     published: Annotated[bool, _profile("--published")] = False,
     as_json: Json = False,
     output: Annotated[Path | None, _profile("--output")] = None,
-    judge: "JudgeOptions | None",
+    judge: Judge,
 ) -> None:
     """Measure datasets: readability, parse depth, words, labels, spans.
 

@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, first_of, number_of
 from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.commands import option
@@ -48,7 +48,6 @@ class ReviewMaterial:
 
 
 @app.command()
-@takes("material", ReviewMaterial)
 @reports_status
 def page(
     name: TaskName,
@@ -74,15 +73,15 @@ def page(
     """
     from reelbench.registry import discovery
     from reelbench.studio.review import kinds, label_studio, pages
-    from reelbench.studio.review.review_kind import Draw, Sources
+    from reelbench.studio.review.review_kind import SOURCES, Draw, Sources
 
     labels = None
     if material.tags is not None:
-        from reelbench.scoring.cognitive_profile import facets_of, read_tags
+        from reelbench.scoring.cognitive_profile import read_tags
 
         if per is None:
             raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
-        labels = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
+        labels = {question: found.facets for question, found in read_tags(material.tags).items()}
     draw = Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
     if form is Form.LABEL_STUDIO and media_url is None:
@@ -93,8 +92,8 @@ def page(
         raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
-    looked_at = {source: getattr(material, source) for source in ("answers", "diagnosis", "made", "graphs")}
-    given = Sources(name=name, split=split, data=data, **looked_at)
+    beside = {source: path for source in SOURCES if (path := getattr(material, source)) is not None}
+    given = Sources(name=name, split=split, data=data, beside=beside)
     content = kinds.draw_content(ask, given, draw, material.consensus or ())
     if form is Form.LABEL_STUDIO and media_url is not None:
         folder = output or Path(f"label-studio-{name}")

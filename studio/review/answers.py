@@ -6,6 +6,7 @@ resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole boot
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,11 @@ class BlindAnswers(ReviewKind):
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question, with its options where it has any."""
-        asks: list[parts.Part] = []
-        if spec.row_kind == "open":
-            asks.append(parts.text_ask("answer", "Your answer", rows=4))
-        if spec.asks_choice:
-            asks.append(parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False)))
-        if spec.asks_span:
-            asks.append(parts.span_ask("Span"))
-        return parts.row_item(row, [parts.shown_question(row)], asks)
+        text, choice, span = self.asks
+        options = dict(zip(LETTERS, row.get("options") or (), strict=False))
+        asks = (text, parts.ask_of({**choice, "options": options}), span)
+        asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
+        return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span."""
@@ -190,23 +188,19 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
         ]
         if cells:
             # The mean of (person, video, value) with its interval over both; over videos alone of one person.
-            names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+            (names, person_of), (videos, video_of) = (
+                np.unique([cell[which] for cell in cells], return_inverse=True) for which in (0, 1)
+            )
             sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
-            for person, video, value in cells:
-                at = names.index(person), videos.index(video)
-                sums[at] += value
-                counts[at] += 1
+            np.add.at(sums, (person_of, video_of), [value for *_, value in cells])
+            np.add.at(counts, (person_of, video_of), 1)
             value = float(sums.sum() / counts.sum())
             generator = np.random.default_rng(intervals.SEED)
-            weights = [np.ones((_RESAMPLES, 1))] * 2
-            for place, size in enumerate((len(videos), len(names))):
-                if size > 1 or place == 0:
-                    weights[place] = generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(
-                        np.float64
-                    )
-            sum_draws, count_draws = (
-                np.einsum("rp,pv,rv->r", weights[1], table, weights[0]) for table in (sums, counts)
+            of_videos, of_people = (
+                generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(np.float64)
+                for size in (len(videos), len(names))
             )
+            sum_draws, count_draws = (np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts))
             with np.errstate(invalid="ignore"):
                 draws = sum_draws / count_draws
             ends = intervals.confidence_interval(value, draws, len(videos), bounds=(metric.low, metric.high))

@@ -6,13 +6,12 @@ as there: what is right stays, what writer and auditor mended together is entere
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
@@ -24,9 +23,6 @@ from reelbench.studio.review.review_kind import WORDS, Marks, Review, ReviewKind
 
 CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
 """What comes of comparing the auditor's answer with the writer's."""
-CLARITY: dict[str, str] = WORDS[KindName.AUDIT]["clarity"]
-_MENDED = {"B": ("question", "answer"), "C1": ("answer",), "C3": ("question", "answer")}
-"""Code -> the texts that are mended under it."""
 _APPROVED = ("A", "C2")
 _TIME = re.compile(r"\d:\d\d")
 _SHOWN = 10
@@ -36,41 +32,31 @@ class Audits(ReviewKind):
     """Whether a question is clear, its answer right, and each of its reasoning steps required."""
 
     name = KindName.AUDIT
-    choices = (("clarity", tuple(CLARITY)), ("code", tuple(CODES)))
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
         reference = parts.shown_answer(spec, row)
         texts = {"question": row["question"]} | ({} if spec.asks_choice else {"answer": row["answer"]})
-        mended = ["clarity", ["mended"]]
-        answerable = [["clarity", ["clear", "mended"]]]
-        asks = [
-            parts.choice_ask("clarity", "1. Is the question clear?", CLARITY.items(), locked="revealed"),
-            _edit(texts, "question", [mended, *_under("question")], needed=[mended]),
-        ]
+        own: list[parts.Part] = []
         for ask in ANSWERS.item(spec, row)["asks"]:
-            name = "2. Your answer" if ask["name"] == "answer" else ask["title"]
-            asks.append({**ask, "name": f"own_{ask['name']}", "title": name, "when": answerable, "locked": "revealed"})
-            if ask["type"] == "text":
-                asks[-1]["start"] = ""
-        asks.append({"type": "reveal", "name": "revealed", "title": "Show the writer's answer", "when": answerable})
-        revealed: dict[str, Any] = {"when": [["revealed", [True]]]}
-        codes = [(code, f"{code} – {meaning}") for code, meaning in CODES.items()]
-        asks.append(parts.choice_ask("code", "3. Compare the two answers", codes, shows=[reference], **revealed))
-        if "answer" in texts:
-            asks.append(_edit(texts, "answer", _under("answer")))
-        why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
-        asks.append(parts.text_ask("why", "Why?", when=why, start=""))
+            title = "2. Your answer" if ask["name"] == "answer" else ask["title"]
+            start = {"start": ""} if ask["type"] == "text" else {}
+            own.append({**ask, "name": f"own_{ask['name']}", "title": title, **WORDS[self.name]["own"], **start})
         judged: list[parts.Part] = []
         for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
-            shown = parts.shown_text(f"Step {at}", step, row["language"])
-            question, options = f"step {at} required", [("yes", "Required"), ("no", "Not required")]
-            more = {"inline": True, **revealed}
-            judged.append(parts.choice_ask(question, "Is it required?", options, shows=[shown], **more))
-            if _TIME.search(step):
-                right = [("yes", "Right"), ("no", "Wrong")]
-                judged.append(parts.choice_ask(f"step {at} time", "Is its time right?", right, **more))
-        item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
+            shown = {"shows": [parts.shown_text(f"Step {at}", step, row["language"])]}
+            for what, words in WORDS[self.name]["step"].items():
+                if what == "required" or _TIME.search(step):
+                    judged.append(parts.ask_of({"type": "choice", "name": f"step {at} {what}", **words, **shown}))
+                    shown = {}
+        asks: list[parts.Part] = []
+        for ask in self.asks:
+            if ask["name"] in ("question", "answer"):  # options aren't mended
+                asks += [{**ask, "start": texts[ask["name"]]}] if ask["name"] in texts else []
+            else:
+                before = {"revealed": own, "note": judged}.get(ask["name"], [])
+                asks += [*before, {**ask, "shows": [reference]} if ask["name"] == "code" else ask]
+        item = parts.row_item(row, [parts.shown_question(row)], asks)
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
         return item
 
@@ -87,10 +73,14 @@ class Audits(ReviewKind):
         code = _code(marks)
         return code == "A" or bool(code and marks.get("why"))
 
+    def said(self, marks: Marks) -> str | None:
+        """The code; a question that did not pass the gate has C3."""
+        return _code(marks)
+
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether auditors chose different codes, or mended the question in different ways."""
         mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values()}
-        return len(set(_codes(by_reviewer.values()))) > 1 or len(mended - {()}) > 1
+        return super().disagrees(by_reviewer) or len(mended - {()}) > 1
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether auditors differ, or nobody has yet entered how what goes back is mended."""
@@ -104,22 +94,17 @@ class Audits(ReviewKind):
         """
         settled: dict[str, Marks] = {}
         still_open: list[str] = []
-        codes: dict[str, list[str]] = {}
-        for name, by_reviewer in reviews.marks().items():
-            given = [marks for marks in by_reviewer.values() if _code(marks)]
-            if not given:
-                continue
-            codes[name] = _codes(given)
+        codes, marks = self.given(reviews), reviews.marks()
+        for name, said in codes.items():
             decided = reviews.decisions.get(name, {})
             if _code(decided):
                 settled[name] = decided
-            elif self.disagrees(by_reviewer):
+            elif self.disagrees(marks[name]):
                 still_open.append(name)
             else:  # of several who say the same, one who mended
-                settled[name] = max(given, key=lambda marks: (_stays(marks), bool(_edits(marks))))
-        if not codes:
-            raise InputError("nothing is audited in these files yet")
-        figures = _figures(reviews, settled, still_open, codes)
+                given = [marks[name][who] for who in said]
+                settled[name] = max(given, key=lambda one: (_stays(one), bool(_edits(one))))
+        figures = _figures(reviews, settled, still_open, [list(said.values()) for said in codes.values()])
         notes = [
             f"{name}, {field}: {text['before']} → {text['after']}"
             for name, fields in figures["mended"].items()
@@ -138,7 +123,7 @@ class Audits(ReviewKind):
         ]
         title = f"{reviews.heading}, Krippendorff's alpha {number(figures['alpha'])}"
         columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
+        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in ("clear", "mended", "unclear")]
         mended = figures["mended"].values()
         counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
         counts.append(("back to the writer", str(len(figures["back"]))))
@@ -156,31 +141,18 @@ class Audits(ReviewKind):
 AUDITS = Audits()
 
 
-def _under(name: str) -> list[Any]:
-    return [["code", [code for code, names in _MENDED.items() if name in names]]]
-
-
-def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) -> parts.Part:
-    # Behind the comparison it is optional: what can't be mended here goes back to the writer.
-    title, hint = f"{parts.capitalised(name)}, mended", "as its writer agrees; left as it is, it goes back"
-    return parts.text_ask(name, title, 2, start=texts[name], when=when, optional=True, hint=hint, **more)
-
-
 def _code(marks: Marks) -> str | None:
     """Return an auditor's code; a question that did not pass the gate has C3."""
     return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
-
-
-def _codes(given: Iterable[Marks]) -> list[str]:
-    return [code for marks in given if (code := _code(marks))]
 
 
 def _edits(marks: Marks) -> dict[str, str]:
     """Return the texts that were mended, where gate and code let them be."""
     if marks.get("clarity") == "unclear":
         return {}
-    names = {*_MENDED.get(marks.get("code", ""), ()), *(["question"] if marks.get("clarity") == "mended" else [])}
-    return {name: text for name in sorted(names) if (text := str(marks.get(name) or "").strip())}
+    may_be = {ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in ("answer", "question")}
+    names = [name for name in sorted(may_be) if any(marks.get(key) in values for key, values in may_be[name])]
+    return {name: text for name in names if (text := str(marks.get(name) or "").strip())}
 
 
 def _stays(marks: Marks) -> bool:
@@ -192,19 +164,19 @@ def _stays(marks: Marks) -> bool:
 
 
 def _figures(
-    reviews: Reviews, settled: Mapping[str, Marks], still_open: Sequence[str], codes: Mapping[str, Sequence[str]]
+    reviews: Reviews, settled: Mapping[str, Marks], still_open: Sequence[str], codes: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """Return an audit's figures.
 
     `settled` are the marks that hold by question (decided, or of auditors who chose the same code), `codes` what each
-    auditor chose. A code's agreement is the share, of all choices of it by one of a pair of auditors, that the other
-    made too: 2 both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and
-    Proportions, 18.1).
+    auditor chose, by question. A code's agreement is the share, of all choices of it by one of a pair of auditors, that
+    the other made too: 2 both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates
+    and Proportions, 18.1).
     """
     marks, about = reviews.marks(), reviews.items
     held = Counter(_code(one) for one in settled.values())
-    chosen = Counter(code for given in codes.values() for code in given)
-    pairs = [pair for given in codes.values() for pair in combinations(given, 2)]
+    chosen = Counter(code for given in codes for code in given)
+    pairs = [pair for given in codes for pair in combinations(given, 2)]
     of_pairs = Counter(code for pair in pairs for code in pair)
     both = Counter(one for one, other in pairs if one == other)
     mended = {}
@@ -232,7 +204,7 @@ def _figures(
             }
             for code in CODES
         },
-        "alpha": choice_alpha(codes.values(), list(CODES)),
+        "alpha": choice_alpha(codes, list(CODES)),
         "clarity": dict(Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)),
         "open": still_open,
         "reasons": [

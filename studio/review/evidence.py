@@ -36,18 +36,18 @@ class EvidenceNodes(ReviewKind):
     """What went wrong at each node of an evidence graph."""
 
     name = KindName.NODES
-    choices = (("code", CODES),)
+    says = "code"
+    known_by = "node"
 
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:  # noqa: ARG002
         """Draw questions, each with all its attempts (one after the other) and the nodes that were settled on them.
 
         The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
         """
-        assert given.diagnosis is not None  # noqa: S101 - the sources were checked
-        folder, known = Folder(given.diagnosis), discovery.find_task(given.name)
+        folder, known = Folder(given.beside["diagnosis"]), discovery.find_task(given.name)
         spec, settings = known[0] if known else discovery.find(given.name), folder.settings()
         if settings.get("benchmark") != spec.id:
-            raise InputError(f"{given.diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
+            raise InputError(f"{folder.path}: is of {settings.get('benchmark')}, not of {spec.id}")
         split, attempts = str(settings.get("split")), judged(folder)
         if not attempts:
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
@@ -69,34 +69,16 @@ class EvidenceNodes(ReviewKind):
         ]
         return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
 
-    def said(self, marks: Marks) -> str | None:
-        """The code."""
-        return marks.get("code")
-
     def settled(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
         """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
 
         A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
         is tagged.
         """
-        codes: dict[NodeKey, str] = {}
-        still_open: list[str] = []
-        units: list[list[str]] = []
-        for name, by_reviewer in reviews.marks().items():
-            given = [marks["code"] for marks in by_reviewer.values() if marks.get("code")]
-            about = reviews.items.get(name, {})
-            if not given or "node" not in about:
-                continue
-            units.append(given)
-            code, most = Counter(given).most_common(1)[0]
-            decided = reviews.decisions.get(name, {}).get("code")
-            if decided or 2 * most > len(given):
-                codes[str(about["question"]), str(about["node"])] = decided or code
-            else:
-                still_open.append(name)
-        if not units:
-            raise InputError("nothing is tagged in these files yet")
-        return codes, still_open, review_kind.choice_alpha(units, CODES)
+        given, about = self.given(reviews), reviews.items
+        settled, still_open = self.settle(reviews, given, majority=True)
+        codes = {(str(about[name]["question"]), str(about[name]["node"])): code for name, code in settled.items()}
+        return codes, still_open, review_kind.choice_alpha((said.values() for said in given.values()), CODES)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
@@ -140,12 +122,7 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
         shows.append(parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]))
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
-        options = [
-            (code, f"{parts.capitalised(code)} – {meaning}")
-            for code, meaning in review_kind.WORDS[KindName.NODES]["codes"].items()
-        ]
-        asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
-        item = parts.review_item(f"{asked.id} {node.id}", asked.video, shows, asks)
+        item = parts.review_item(f"{asked.id} {node.id}", asked.video, shows, NODES.asks)
         item["about"] |= {"question": asked.id, "node": node.id, "round": step.record.round}
         items.append(item)
     return items
@@ -161,16 +138,16 @@ class EvidenceGraphs(ReviewKind):
     """Whether a graph is what a person's steps say, and how it should be."""
 
     name = KindName.GRAPHS
-    choices = (("state", (RIGHT, UNUSABLE)),)
+    says = "state"
+    known_by = "graph"
 
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:  # noqa: ARG002
         """Draw questions (all, without a draw) that have a graph, each at a place of its own beside a person's steps.
 
         InputError where none of the graphs is of the benchmark's rows.
         """
-        assert given.graphs is not None  # noqa: S101 - the sources were checked
         located = loading.locate(given.name, given.split, given.data)
-        spec, graphs = located.spec, {graph.id: graph for graph in read_graphs(given.graphs)}
+        spec, graphs = located.spec, {graph.id: graph for graph in read_graphs(given.beside["graphs"])}
         known = {row["id"]: row for row in located.read() if row["id"] in graphs}
         if not known:
             raise InputError(
@@ -184,9 +161,8 @@ class EvidenceGraphs(ReviewKind):
                 parts.shown_answer(spec, row),
                 parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
             ]
-            lines = {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True}
-            asks = [lines, parts.choice_ask("state", "The graph is", _STATES), parts.note_ask()]
-            item = parts.row_item(row, shows, asks)
+            lines, *asks = self.asks
+            item = parts.row_item(row, shows, [{**lines, "start": text, "line": LINE}, *asks])
             item["about"]["graph"] = text
             places.append(parts.Place(row["video"], name, [item]))
         return Content(self, spec, located.split, places, {place.video: known[place.label] for place in places})
@@ -199,13 +175,12 @@ class EvidenceGraphs(ReviewKind):
             if problems:
                 raise InputError(f"{where}.graph: {problems[0]}")
 
-    def is_done(self, marks: Marks) -> bool:
-        """Whether it is said what becomes of the graph."""
-        return marks.get("state") is not None
-
     def said(self, marks: Marks) -> tuple[str, str] | None:
         """What becomes of the graph, and its lines where they were mended."""
-        return _said(marks) if marks.get("state") else None
+        if not marks.get("state"):
+            return None
+        lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
+        return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending.
@@ -213,33 +188,19 @@ class EvidenceGraphs(ReviewKind):
         Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
         nothing is checked.
         """
+        given = self.given(reviews)
+        settled, still_open = self.settle(reviews, given)
+        about, unusable = reviews.items, [name for name, (state, _) in settled.items() if state == UNUSABLE]
+        states, changed = Counter(state for state, _ in settled.values()), Counter[str]()
         graphs: dict[str, Graph] = {}
-        unusable: list[str] = []
-        still_open: list[str] = []
-        units: list[list[str]] = []
-        states, changed = Counter[str](), Counter[str]()
-        for name, by_reviewer in reviews.marks().items():
-            given = [marks for marks in by_reviewer.values() if marks.get("state")]
-            about = reviews.items.get(name, {})
-            if not given or "graph" not in about:
-                continue
-            units.append([_said(marks)[0] for marks in given])
-            decided = reviews.decisions.get(name, {})
-            if not decided.get("state") and self.disagrees(by_reviewer):
-                still_open.append(name)
-                continue
-            state, lines = _said(decided if decided.get("state") else given[0])
-            states[state] += 1
+        for name, (state, lines) in settled.items():
             if state == UNUSABLE:
-                unusable.append(name)
-            else:
-                shown, _ = from_text(str(about["graph"]))
-                nodes = from_text(lines)[0] if lines else shown
-                graphs[name] = Graph(id=name, nodes=tuple(nodes))
-                changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
-        if not units:
-            raise InputError("nothing is checked in these files yet")
-        alpha = review_kind.choice_alpha(units, STATES)
+                continue
+            shown, _ = from_text(str(about[name]["graph"]))
+            nodes = from_text(lines)[0] if lines else shown
+            graphs[name] = Graph(id=name, nodes=tuple(nodes))
+            changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
+        alpha = review_kind.choice_alpha([[state for state, _ in said.values()] for said in given.values()], STATES)
 
         def write(path: Path) -> str:
             write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))
@@ -274,18 +235,6 @@ def _changes(before: Mapping[str, Node], after: Mapping[str, Node]) -> Counter[s
         retimed=sum(before[key].windows != after[key].windows for key in both),
         rewired=sum(set(before[key].parents) != set(after[key].parents) for key in both),
     )
-
-
-def _said(marks: Marks) -> tuple[str, str]:
-    """Return a verdict on a graph, and its lines where they changed them."""
-    lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
-    return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
-
-
-_STATES = (
-    (RIGHT, "Right, as the lines above stand now"),
-    (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
-)
 
 
 LINE = r"^\s*([^\s:<\[\],]+)\s*(?:\[([^\]]*)\])?\s*(?:<-\s*([^:]*?))?\s*:\s*(.+?)\s*$"

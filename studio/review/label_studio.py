@@ -7,17 +7,19 @@ TimelineRegion.js), so a range from frame s to frame e is the time from (s - 1) 
 import math
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
-from reelbench.registry.values import is_id, is_number, is_whole
+from reelbench.registry.values import is_id, is_object
 from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
@@ -39,6 +41,7 @@ _CONFIG = """<View>
 
 
 CONFIG, TASKS = "config.xml", "tasks.json"
+_EXPORTED = "; export the project whole as JSON (not JSON-MIN or CSV), of the tasks that we wrote (--as label-studio)"
 
 
 def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> tuple[int, list[str]]:
@@ -61,7 +64,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
             missing.append(video)
         else:
             with suppress(MediaError):
-                fps = pages.read_clock(path).fps
+                fps, _ = pages.read_rate(path)
         known[video] = pages.path_in_library(library, row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
@@ -113,170 +116,156 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-@dataclass(slots=True)
-class _Task:
-    where: str
-    data: dict[str, Any]
-    ignored: Counter[str]
+def _named(value: object) -> str:
+    if not is_id(value):
+        raise ValueError("expected a text or a whole number")
+    return str(value)
 
-    @property
-    def fps(self) -> float:
-        fps = self.data.get("fps")
-        try:
-            rate = float(fps) if not isinstance(fps, bool) else math.nan  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            rate = math.nan
-        if not (math.isfinite(rate) and rate > 0):
-            raise InputError(f"{self.where}, field data.fps: expected the video's frames per second, found {fps!r:.40}")
-        return rate
+
+def _in_order(end: float, info: ValidationInfo) -> float:
+    if end < info.data.get("start", end):
+        raise ValueError("expected an end that is not before the start")
+    return end
+
+
+_Id = Annotated[Any, AfterValidator(_named)]
+_When = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=UTC))]
+_Frame = Annotated[int, Field(strict=True, ge=1)]
+_Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+
+
+class _Frames(BaseModel):
+    start: _Frame
+    end: Annotated[_Frame, AfterValidator(_in_order)]
+
+
+class _Value(BaseModel):
+    """What is given: a region of a video (in frames) or of the audio template (in seconds), a verdict or a comment."""
+
+    label: tuple[Literal["answer", "question"]] | None = Field(
+        default=None, validation_alias=AliasChoices("timelinelabels", "labels")
+    )
+    ranges: Annotated[list[_Frames], Field(max_length=1)] | None = None
+    start: _Seconds | None = None
+    end: Annotated[_Seconds, AfterValidator(_in_order)] | None = None
+    choices: tuple[Literal["ok", "bad"]] | None = None
+    text: list[str] | str | None = None
+
+
+class _Result(BaseModel):
+    value: _Value
+
+
+class _Annotation(BaseModel):
+    result: list[_Result]
+    completed_by: Annotated[_Id, BeforeValidator(lambda by: by.get("email") or by.get("id") if is_object(by) else by)]
+    was_cancelled: bool | None = None
+    created_at: _When = datetime.fromtimestamp(0, UTC)
+    lead_time: float | None = None
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: _Id
+    fps: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
+    page: str = ""
+    ask: str | None = None
+    benchmark: str | None = None
+    split: str | None = None
+    key: str | None = None
+    video: str | None = None
+    answer_span: tuple[_Seconds, _Seconds] | None = None
+
+
+class _Task(BaseModel):
+    data: _Data
+    annotations: list[_Annotation]
 
 
 def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
     """Read an export (its format JSON, not JSON-MIN) -> a review for each annotator, and reason -> results left out.
 
-    Cancelled annotations and timeline results without a range are left out and counted.
+    Cancelled annotations and regions without a range are left out and counted.
 
     Raises:
         InputError: It is no such export, or a task, an annotation or a range is wrong; the line names which.
     """
-    if not document:
-        raise InputError(f"{path}: no tasks in it; export the project once something is annotated")
     ignored: Counter[str] = Counter()
-    people: dict[str, dict[str, tuple[str, Marks]]] = {}
     about: dict[str, dict[str, Any]] = {}
-    spent: dict[str, dict[str, float]] = {}
-    pages: dict[str, int] = {}
-    first: dict[str, Any] | None = None
-    asked_question = False
+    latest: dict[tuple[str, str], tuple[_Annotation, Marks]] = {}  # by annotator and task
+    first: _Data | None = None
     for number, entry in enumerate(document, start=1):
-        task = _task_of(entry, f"{path}, task {number}", ignored)
-        identifier = str(task.data["id"])
-        if identifier in about:
-            raise InputError(f"{task.where}, field data.id: {identifier!r} occurs twice; export each task once")
-        pages.setdefault(str(task.data.get("page", "")), number)
-        if len(pages) > 1:
-            raise InputError(f"{task.where}, field data.page: is of another page than task 1; summarize each by itself")
-        first = first or task.data
-        about[identifier] = {"video": str(task.data.get("key") or task.data.get("video") or identifier)}
-        if task.data.get("answer_span"):
-            about[identifier]["answer_span"] = task.data["answer_span"]
-        for place, annotation in enumerate(entry["annotations"], start=1):
-            where = f"{task.where}, annotation {place}"
-            if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-                raise InputError(f"{where}, field result: expected a list of results; is the export whole?")
-            if annotation.get("was_cancelled"):
+        where = f"{path}, task {number}"
+        task = checked(_Task, entry, where, _EXPORTED)
+        data = task.data
+        if data.id in about:
+            raise InputError(f"{where}, field data.id: {data.id!r} occurs twice; export each task once")
+        first = first or data
+        if data.page != first.page:
+            raise InputError(f"{where}, field data.page: is of another page than task 1; summarize each by itself")
+        about[data.id] = {"video": data.key or data.video or data.id}
+        if data.answer_span:
+            about[data.id]["answer_span"] = data.answer_span
+        for annotation in task.annotations:
+            if annotation.was_cancelled:
                 ignored["cancelled"] += 1
-                continue
-            marks = _marks(annotation["result"], task, where)
-            asked_question |= "question" in marks
-            by = annotation.get("completed_by")
-            name = by.get("email") or by.get("id") if isinstance(by, dict) else by
-            if not is_id(name):
-                raise InputError(
-                    f"{where}, field completed_by: expected the annotator's number or e-mail, found {by!r:.60}"
-                )
-            who, made = str(name), str(annotation.get("created_at") or "")
-            theirs = people.setdefault(who, {})
-            if marks and (identifier not in theirs or made >= theirs[identifier][0]):
-                theirs[identifier] = made, marks
-                spent.setdefault(who, {})[identifier] = float(annotation.get("lead_time") or 0)
-    if first is None or not any(people.values()):
+            elif marks := _marks(annotation, data, where, ignored):
+                key = annotation.completed_by, data.id
+                if key not in latest or annotation.created_at >= latest[key][0].created_at:
+                    latest[key] = annotation, marks
+    if first is None or not latest:
         raise InputError(f"{path}: nobody annotated a task in it; export the project once somebody did")
-    asks_question = first.get("ask") == KindName.QUESTION_SPANS or asked_question
-    kind = KindName.QUESTION_SPANS if asks_question else KindName.SPANS
-    reviews = [
-        Review(
-            kind=KIND,
-            schema_version=1,
-            ask=kind,
-            page=next(iter(pages)),
-            benchmark=str(first.get("benchmark") or ""),
-            split=str(first.get("split") or ""),
-            reviewer=who,
-            saved=_when(annotated.values()),
-            total=len(document),
-            seconds=spent.get(who, {}),
-            items=about,
-            marks={name: _of_kind(marks, kind) for name, (_, marks) in annotated.items()},
-        )
-        for who, annotated in people.items()
-        if annotated
-    ]
+    of_questions = first.ask == QUESTION_SPANS.name or any("question" in marks for _, marks in latest.values())
+    kind = QUESTION_SPANS.name if of_questions else SPANS.name
+    reviews = []
+    for who in dict.fromkeys(who for who, _ in latest):
+        theirs = {name: given for (by, name), given in latest.items() if by == who}
+        said: dict[str, Any] = {
+            "kind": KIND,
+            "schema_version": 1,
+            "ask": kind,
+            "page": first.page,
+            "benchmark": first.benchmark or "",
+            "split": first.split or "",
+            "reviewer": who,
+            "saved": max(annotation.created_at for annotation, _ in theirs.values()),
+            "total": len(document),
+            "seconds": {name: annotation.lead_time or 0.0 for name, (annotation, _) in theirs.items()},
+            "items": about,
+            "marks": {name: _of_kind(marks, kind) for name, (_, marks) in theirs.items()},
+        }
+        reviews.append(checked(Review, said, str(path)))
     return reviews, ignored
 
 
-def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:
-    if not isinstance(entry, dict) or not isinstance(entry.get("annotations"), list):
-        raise InputError(f'{where}, field "annotations": is missing; export the project as JSON (not JSON-MIN or CSV)')
-    data = entry.get("data")
-    if not isinstance(data, dict) or not is_id(data.get("id")):
-        raise InputError(
-            f"{where}, field data.id: is missing; the tasks must be those of `reelbench review page --as label-studio`"
-        )
-    return _Task(where, data, ignored)
-
-
-def _marks(results: list[Any], task: _Task, where: str) -> dict[str, Any]:
+def _marks(annotation: _Annotation, data: _Data, where: str, ignored: Counter[str]) -> Marks:
     """Return `answer` and `question` (spans in seconds), `verdict` and `note`, as far as they were given."""
-    marks: dict[str, Any] = {}
-    for number, result in enumerate(results, start=1):
-        at = f"{where}, result {number}"
-        if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
-            raise InputError(f"{at}, field value: expected an object; is the export whole?")
-        value, kind = result["value"], result.get("type")
-        if kind in ("timelinelabels", "labels") and (span := _span(value, kind, task, at)) is not None:
-            labels = value.get(kind)
-            if labels not in (["answer"], ["question"]):
-                raise InputError(f'{at}, its label: expected ["answer"] or ["question"], found {labels!r:.60}')
-            # One span was asked for: of several regions it is what they cover together.
-            known = marks.get(labels[0], span)
-            marks[labels[0]] = [min(known[0], span[0]), max(known[1], span[1])]
-        elif kind == "choices":
-            choices = value.get("choices")
-            if choices not in (["ok"], ["bad"]):
-                raise InputError(f'{at}, field value.choices: expected ["ok"] or ["bad"], found {choices!r:.60}')
-            marks["verdict"] = choices[0]
-        elif kind == "textarea":
-            text = value.get("text")
-            marks["note"] = " ".join(map(str, text)) if isinstance(text, list) else str(text or "")
+    marks: Marks = {}
+    for value in (result.value for result in annotation.result):
+        if value.choices:
+            marks["verdict"] = value.choices[0]
+        if value.text is not None:
+            marks["note"] = value.text if isinstance(value.text, str) else " ".join(value.text)
+        if not value.label:
+            continue
+        if value.ranges:
+            if data.fps is None:
+                raise InputError(f"{where}, field data.fps: expected the video's frames per second, found none")
+            span = [(value.ranges[0].start - 1) / data.fps, value.ranges[0].end / data.fps]
+        elif value.start is not None and value.end is not None:
+            span = [value.start, value.end]
+        else:
+            ignored["without_range"] += 1
+            continue
+        # One span was asked for: of several regions it is what they cover together.
+        known = marks.get(value.label[0], span)
+        marks[value.label[0]] = [min(known[0], span[0]), max(known[1], span[1])]
     return marks
 
 
-def _span(value: dict[str, Any], kind: str, task: _Task, at: str) -> list[float] | None:
-    """Return a region in seconds, as the audio template's are; None of a timeline's without a range of frames."""
-    if kind == "labels":
-        start, end = value.get("start"), value.get("end")
-        if not (is_number(start) and is_number(end) and 0 <= start <= end):
-            raise InputError(
-                f"{at}, field value: expected start and end in seconds, found {start!r:.20} and {end!r:.20}"
-            )
-        return [float(start), float(end)]
-    ranges = value.get("ranges")
-    if not ranges:
-        task.ignored["without_range"] += 1
-        return None
-    known = ranges[0] if isinstance(ranges, list) and len(ranges) == 1 else None
-    start, end = (known.get("start"), known.get("end")) if isinstance(known, dict) else (None, None)
-    if not (is_whole(start) and is_whole(end) and 1 <= start <= end):
-        raise InputError(f"{at}, field value.ranges: expected one range of frames from 1 up, found {ranges!r:.60}")
-    return [(start - 1) / task.fps, end / task.fps]
-
-
-def _of_kind(marks: dict[str, Any], kind: KindName) -> Marks:
+def _of_kind(marks: Marks, kind: KindName) -> Marks:
     """Name the span that was asked for; an answer's span beside a question's is what that one is held against."""
-    wanted = "question" if kind is KindName.QUESTION_SPANS else "answer"
-    named = {name: marks[name] for name in ("verdict", "note") if name in marks}
-    if kind is KindName.QUESTION_SPANS and "answer" in marks:
-        named["answer_span"] = marks["answer"]
-    return {**named, "span": marks[wanted]} if wanted in marks else named
-
-
-def _when(annotated: Any) -> datetime:  # noqa: ANN401 - the values of a dict
-    times = []
-    for made, _ in annotated:
-        try:
-            when = datetime.fromisoformat(made)
-        except ValueError:
-            continue
-        times.append(when if when.tzinfo else when.replace(tzinfo=UTC))
-    return max(times, default=datetime.fromtimestamp(0, UTC))
+    names = {"question": "span", "answer": "answer_span"} if kind is KindName.QUESTION_SPANS else {"answer": "span"}
+    names |= {"verdict": "verdict", "note": "note"}
+    return {names[name]: value for name, value in marks.items() if name in names}

@@ -14,6 +14,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -25,6 +26,7 @@ from reelbench.pages.shell_page import in_script, page_asset
 from reelbench.registry.data.loading import is_mini
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import address, write_text
+from reelbench.registry.media import playable
 from reelbench.registry.media.library import Library, candidates
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
@@ -36,6 +38,7 @@ Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
+_ROOM = "studio.review"
 _SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
 
 
@@ -102,48 +105,56 @@ def write(
     first = output / "review.html" if clips == "folder" else output
     single = draw.raters == 1
     outputs = [first] if single else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
+    page = fingerprint(content)
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
-        shown, made = {}, None
+        folder = output / _CLIPS if clips == "folder" else Path(aside)
         if clips:
-            most = PAGE_BYTES if clips == "page" else None
-            made = cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
-            shown = made.in_folder(output) if clips == "folder" else {}
+            shown = cut(parts, paths, folder, clips=clips, note=note, bar=bar)
         else:
+            shown: dict[str, Facts] = {}
             for video, path in paths.items():
                 named = path_in_library(library, content.rows[video], path)
                 source = None if media_url is None else media_url + quote(named)
                 shown[video] = describe_video(path, output, source, strips=draw.strips, note=note)
-            sources = [facts["source"] for facts in shown.values()]
-            said = f"The films come from {media_url}"
-            if media_url is None and all(sources):
-                said = "The films lie beside this page: move or send both together."
-            elif media_url is None:
-                some = "Some films lie beside this page; the others" if any(sources) else "The films"
-                said = f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
-        page = fingerprint(content)
+            said = _where_films_lie(media_url, [facts["source"] for facts in shown.values()])
+        text = _page(media_url)
         for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
-            videos, elements = shown, ""
-            if made is not None and clips == "page":
-                videos, elements = made.in_page(dict.fromkeys(place.video for place in places))
-            document = _document(content, places, videos, page, None if single else part) | {"terms": said}
-            assets = {name: page_asset(name, "studio.review") for name in ("page.html", "page.css", *_SCRIPTS)}
-            styles = [page_asset("palette.css"), page_asset("shell.css"), assets["page.css"]]
-            text = assets["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
-            scripts = [page_asset("elements.js"), page_asset("shell.js"), *(assets[name] for name in _SCRIPTS)]
-            text = text.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace(
-                "<!--CLIPS-->", elements
-            )
-            server = urlsplit(media_url or "")
-            if server.scheme in ("http", "https"):
-                text = text.replace(
-                    "media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1
-                )
-            # Last, so that nothing in a text is taken for one of ours.
-            write_text(path, text.replace("/*REVIEW*/null", in_script(document), 1))
+            document = _document(content, places, shown, page, None if single else part) | {"terms": said}
+            elements = []
+            for video in dict.fromkeys(place.video for place in places) if clips == "page" else ():
+                if name := shown[video]["source"]:
+                    number = str(name).removeprefix(_IN_PAGE)
+                    held = base64.b64encode((folder / f"{number}.mp4").read_bytes()).decode()
+                    elements.append(f'<script type="text/plain" id="clip-{number}">{held}</script>')
+            # The document last, so that nothing in a text is taken for one of ours.
+            whole = text.replace("<!--CLIPS-->", "\n".join(elements))
+            write_text(path, whole.replace("/*REVIEW*/null", in_script(document), 1))
     items = [item for place in content.places for item in place.items if item["part"] != "caption"]
     questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
     return WrittenPages(tuple(outputs), len(paths), questions, missing)
+
+
+def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
+    if media_url is not None:
+        return f"The films come from {media_url}"
+    if all(sources):
+        return "The films lie beside this page: move or send both together."
+    some = "Some films lie beside this page; the others" if any(sources) else "The films"
+    return f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
+
+
+def _page(media_url: str | None) -> str:
+    """Return the page without what it shows; films may come from the server of `media_url`."""
+    shared, own = ("palette.css", "shell.css", "elements.js", "shell.js"), ("page.css", *_SCRIPTS)
+    assets = [(name, page_asset(name)) for name in shared] + [(name, page_asset(name, _ROOM)) for name in own]
+    text = page_asset("page.html", _ROOM)
+    for mark, ending in (("/*STYLE*/", ".css"), ("/*SCRIPT*/", ".js")):
+        text = text.replace(mark, "\n".join(asset.rstrip() for name, asset in assets if name.endswith(ending)))
+    server = urlsplit(media_url or "")
+    if server.scheme in ("http", "https"):
+        text = text.replace("media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1)
+    return text
 
 
 def fingerprint(content: Content) -> str:
@@ -199,15 +210,6 @@ STRIP = "uniform:48,size=240,as=images"
 """Frames of a strip."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """A video's frames per second, its length in seconds, and whether common browsers play it; None where unknown."""
-
-    fps: float | None
-    duration: float | None
-    plays: bool
-
-
 def find_video(library: Library, row: Row) -> Path | None:
     """Return the row's video as one file, or None where it is missing or can't be read."""
     try:
@@ -216,21 +218,18 @@ def find_video(library: Library, row: Row) -> Path | None:
         return None
 
 
-def read_clock(path: Path) -> Clock:
-    """Read a video's clock from its header; MediaError where it is no video."""
+def read_rate(path: Path) -> tuple[float | None, bool]:
+    """Return a video's frames per second, where its header says, and whether common browsers play it.
+
+    MediaError where it is no video.
+    """
     from reelbench.registry.frames.index import open_container, video_stream
 
-    container = open_container(path)
-    try:
+    with closing(open_container(path)) as container:
         stream = video_stream(container, path)
         rate = stream.average_rate or stream.guessed_rate
-        length = stream.duration * stream.time_base if stream.duration and stream.time_base else None
-        if length is None and container.duration:
-            length = container.duration / 1_000_000
         plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
-    finally:
-        container.close()
-    return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
+        return float(rate) if rate else None, plays
 
 
 def path_in_library(library: Library, row: Row, path: Path | None) -> str:
@@ -255,8 +254,8 @@ def describe_video(
     facts = {**NOT_HERE, "source": source or (address(path, page) if beside else None), "name": path.name}
     strip: list[tuple[str, float]] | None = None
     try:
-        clock = read_clock(path)
-        if strips or not clock.plays:
+        (fps, plays), duration = read_rate(path), playable.seconds(path)
+        if strips or not plays:
             from reelbench.registry.frames import take
 
             frames = take(path, STRIP)
@@ -271,14 +270,15 @@ def describe_video(
     except MediaError as error:
         note(str(error))
         return facts
-    return {**facts, "fps": clock.fps, "duration": clock.duration, "strip": strip}
+    return {**facts, "fps": fps, "duration": duration, "strip": strip}
 
 
 PAGE_BYTES = 18_000_000
 """Most bytes of clips in one page: as text they are a third more, and a mail of 25 MB still arrives nearly anywhere."""
 MARGIN = 15.0
 """Seconds that a cut clip has before and behind what its questions are about."""
-_CLIPS = "clips"
+_CLIPS, _IN_PAGE = "clips", "clip:"
+"""Where clips lie beside a page; what stands before the number of one that is in the page."""
 
 
 def terms(spec: BenchmarkSpec, split: str) -> str:
@@ -307,77 +307,49 @@ def window(places: Iterable[Place]) -> tuple[float, float | None]:
     return max(0.0, min(start for start, _ in spans) - MARGIN), max(end for _, end in spans) + MARGIN
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpts:
-    """Media key -> its written clip, called by a number; and what a page knows of it, but for the clip's address."""
-
-    paths: Mapping[str, Path]
-    facts: Mapping[str, Facts]
-
-    def in_page(self, videos: Iterable[str]) -> tuple[dict[str, Facts], str]:
-        """Return the page's facts on its videos, and its clips as elements of the page."""
-        known: dict[str, Facts] = {}
-        elements: list[str] = []
-        for video in videos:
-            path = self.paths.get(video)
-            known[video] = {**self.facts[video], "source": f"clip:{path.stem}" if path else None}
-            if path:
-                text = base64.b64encode(path.read_bytes()).decode()
-                elements.append(f'<script type="text/plain" id="clip-{path.stem}">{text}</script>')
-        return known, "\n".join(elements)
-
-    def in_folder(self, folder: Path) -> dict[str, Facts]:
-        """Copy the clips into a page's folder and return what its page knows of them."""
-        (folder / _CLIPS).mkdir(parents=True, exist_ok=True)
-        for path in self.paths.values():
-            shutil.copyfile(path, folder / _CLIPS / path.name)
-        return {
-            video: {**facts, "source": f"{_CLIPS}/{self.paths[video].name}" if video in self.paths else None}
-            for video, facts in self.facts.items()
-        }
-
-
 def cut(
     parts: Sequence[Sequence[Place]],
     videos: Mapping[str, Path | None],
     folder: Path,
     *,
-    most: int | None,
+    clips: Clips,
     note: Callable[[str], None],
     bar: Bar = no_bar,
-) -> Excerpts:
+) -> dict[str, Facts]:
     """Cut a clip of each video (media key -> file, None where it is not here) to what its questions need.
 
-    `parts` are each rater's places, `folder` is empty, `note` is told what can't be read.
+    They are called by numbers in `folder`. `parts` are each rater's places, `note` is told what can't be read. Returns
+    what a page knows of each video.
 
     Raises:
-        InputError: The clips of one rater's page would hold more than `most` bytes (None: any number).
+        InputError: The clips of one rater's page would hold more than `PAGE_BYTES`.
     """
     from reelbench.registry.frames.excerpt import write_excerpt
 
+    folder.mkdir(parents=True, exist_ok=True)
     held = [0] * len(parts)
-    paths: dict[str, Path] = {}
-    facts: dict[str, Facts] = {}
+    shown: dict[str, Facts] = dict.fromkeys(videos, NOT_HERE)
     with bar("cutting clips", len(videos)) as show:
         for number, (video, source) in enumerate(videos.items(), 1):
-            facts[video] = NOT_HERE
-            if source is not None:
-                target = folder / f"{number}.mp4"
-                start, end = window(place for places in parts for place in places if place.video == video)
-                try:
-                    made = write_excerpt(source, target, start, end)
-                except MediaError as error:
-                    note(str(error))
-                else:
-                    paths[video] = target
-                    facts[video] = {**NOT_HERE, "fps": made.fps, "duration": made.end, "from": made.start}
-                    for part, places in enumerate(parts):
-                        held[part] += any(place.video == video for place in places) and target.stat().st_size
-                    if most is not None and max(held) > most:
-                        raise InputError(
-                            f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "
-                            f"more than the {most / 1e6:.0f} MB that a page to be mailed may hold; add --as folder (a "
-                            "folder to zip), draw fewer videos (--sample), or share them among more people (--raters)"
-                        )
+            target = folder / f"{number}.mp4"
+            start, end = window(place for places in parts for place in places if place.video == video)
+            try:
+                made = write_excerpt(source, target, start, end) if source else None
+            except MediaError as error:
+                target.unlink(missing_ok=True)
+                note(str(error))
+                made = None
+            if made:
+                named = f"{_IN_PAGE}{number}" if clips == "page" else f"{_CLIPS}/{target.name}"
+                about = {"source": named, "fps": made.fps, "duration": made.end, "from": made.start}
+                shown[video] = {**NOT_HERE, **about}
+                for part, places in enumerate(parts):
+                    held[part] += any(place.video == video for place in places) and target.stat().st_size
+                if clips == "page" and max(held) > PAGE_BYTES:
+                    raise InputError(
+                        f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "
+                        f"more than the {PAGE_BYTES / 1e6:.0f} MB that a page to be mailed may hold; add --as folder "
+                        "(a folder to zip), draw fewer videos (--sample), or share them among more people (--raters)"
+                    )
             show(number, video)
-    return Excerpts(paths, facts)
+    return shown

@@ -17,9 +17,7 @@ from reelbench.registry.text_tables import Table, interval, number
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_kind import DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary, choice_alpha
-
-_CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}
+from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, Reviews, ReviewSummary, choice_alpha
 
 Better = Literal["discussion", "single_pass", "tie"]
 _VALUES: dict[Better, float] = {"discussion": 1.0, "tie": 0.5, "single_pass": 0.0}
@@ -29,12 +27,11 @@ class Preferences(ReviewKind):
     """Which of two versions of a question is the better one."""
 
     name = KindName.PREFERENCE
-    choices = (("better", tuple(_CHOICES)),)
+    says = "better"
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place for each question that has two versions which differ."""
-        made = drawn.given.made
-        assert made is not None  # noqa: S101 - the sources were checked
+        made = drawn.given.beside["made"]
         known = loading.locate(drawn.spec.id, drawn.split, made / "single_pass.json").read()
         first = {row["id"]: row for row in known}
         places = []
@@ -46,17 +43,12 @@ class Preferences(ReviewKind):
                 versions = (before, last) if _discussion_is(last["id"]) == "B" else (last, before)
                 shows: list[parts.Part] = []
                 for letter, row in zip("AB", versions, strict=True):
-                    shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
+                    shows.append(parts.shown_text(f"Version {letter}", row["question"], row["language"]))
                     shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
-                asks = [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
-                places.append(parts.Place(video, last["id"], [parts.row_item(last, shows, asks)]))
+                places.append(parts.Place(video, last["id"], [parts.row_item(last, shows, self.asks)]))
         if not places:
             raise InputError(f"{made}: no question of these videos has two versions that differ")
         return places
-
-    def said(self, marks: Marks) -> str | None:
-        """The choice."""
-        return marks.get("better")
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the win rate (of the discussion's version, a tie counting half, over all choices; 0 to 1) and alpha.
@@ -64,15 +56,10 @@ class Preferences(ReviewKind):
         Written is what each question got (JSON Lines): the decision, else what most chose, a tie where they are even.
         InputError where nothing is chosen.
         """
-        chosen: dict[str, dict[str, Better]] = {}
-        for name, by_reviewer in reviews.marks().items():
-            given: dict[str, Better] = {
-                who: _better(name, marks["better"]) for who, marks in by_reviewer.items() if marks.get("better")
-            }
-            if given:
-                chosen[name] = given
-        if not chosen:
-            raise InputError("nothing is chosen in these files yet")
+        chosen: dict[str, dict[str, Better]] = {
+            name: {who: _better(name, letter) for who, letter in said.items()}
+            for name, said in self.given(reviews).items()
+        }
         about = reviews.items
         videos = [str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by]
         choices: list[Better] = [better for by_reviewer in chosen.values() for better in by_reviewer.values()]

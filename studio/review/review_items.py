@@ -91,25 +91,13 @@ def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Par
     return {"type": "scale", "name": name, "title": capitalised(name), "low": low, "high": high, "anchors": words}
 
 
-def choice_ask(name: str, title: str, options: Iterable[tuple[str, str]], **more: object) -> Part:
-    """Return a choice of one of several (value, text)."""
-    shown = [{"value": value, "text": text} for value, text in options]
-    return {"type": "choice", "name": name, "title": title, **more, "options": shown}
-
-
-def text_ask(name: str, title: str, rows: int = 1, **more: object) -> Part:
-    """Return a field for text, so many rows high."""
-    return {"type": "text", "name": name, "title": title, "rows": rows, **more}
-
-
-def span_ask(title: str) -> Part:
-    """Return a span to mark."""
-    return {"type": "span", "name": "span", "title": title}
-
-
-def note_ask() -> Part:
-    """Return the field for a note."""
-    return text_ask("note", "Note", optional=True)
+def ask_of(words: Mapping[str, Any]) -> Part:
+    """Return an ask of `kinds.yaml`, where a choice has `options`, value -> text, or `codes`, value -> meaning."""
+    codes = {code: f"{capitalised(code)} – {meaning}" for code, meaning in words.get("codes", {}).items()}
+    ask = {name: value for name, value in words.items() if name not in ("codes", "options")}
+    if options := words.get("options", codes):
+        ask["options"] = [{"value": value, "text": text} for value, text in options.items()]
+    return ask
 
 
 def lines_of(text: str) -> list[str]:

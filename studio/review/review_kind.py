@@ -1,11 +1,12 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words in
-`kinds.yaml`, and a line in `kinds`. What pages save is read here, and several files of one page are put together.
+Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words and what
+it asks in `kinds.yaml`, and a line in `kinds`. What pages save is read here, and files of one page are put together.
 """
 
 import random
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.moment_pairs import WAGE
 from reelbench.studio.review import KindName
-from reelbench.studio.review.review_items import Item, Place
+from reelbench.studio.review.review_items import Item, Part, Place, ask_of
 
 KIND = "reelbench-review"
 
@@ -60,6 +61,20 @@ class Review(BaseModel):
     ratings: dict[str, dict[str, dict[str, StrictInt]]] = Field(default_factory=dict)
     marks: dict[str, Marks] = Field(default_factory=dict)
     comments: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def rated(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Part and id -> dimension -> rating."""
+        return {(part, name): given for part, items in self.ratings.items() for name, given in items.items()}
+
+    def joined(self, later: "Review") -> "Review":
+        """Return one person's two parts of a draw as one: never two people who agree with each other."""
+        fields = ("seconds", "items", "marks", "comments")
+        both: dict[str, Any] = {field: getattr(self, field) | getattr(later, field) for field in fields}
+        both["ratings"] = {
+            part: self.ratings.get(part, {}) | later.ratings.get(part, {}) for part in self.ratings | later.ratings
+        }
+        return later.model_copy(update={"total": (self.total or 0) + (later.total or 0), **both})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +147,8 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Revi
         raise InputError(f"{files[0][0]}: is of a consensus page; give the raters' own files too")
     first_path, first = people[0]
     latest: dict[tuple[str, int | None], Review] = {}
-    decided: Review | None = None
-    for path, review in files:
-        if review.consensus:
-            if (review.ask, review.benchmark, review.split) != (first.ask, first.benchmark, first.split):
-                raise InputError(f"{path}: decides on {review.ask} of {review.benchmark} {review.split}, not on these")
-            decided = review if decided is None or review.saved > decided.saved else decided
-            continue
-        if review.page != first.page or review.ask != first.ask:
+    for path, review in people:
+        if (review.page, review.ask) != (first.page, first.ask):
             raise InputError(
                 f"{path}: is of another page than {first_path} ({review.benchmark} {review.split}, page "
                 f"{review.page}); summarize each page by itself"
@@ -147,23 +156,17 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Revi
         key = review.reviewer.strip(), review.part
         if key not in latest or review.saved > latest[key].saved:
             latest[key] = review
+    decisions: Review | None = None
+    for path, review in [(path, review) for path, review in files if review.consensus]:
+        if (review.ask, review.benchmark, review.split) != (first.ask, first.benchmark, first.split):
+            raise InputError(f"{path}: decides on {review.ask} of {review.benchmark} {review.split}, not on these")
+        decisions = review if decisions is None or review.saved > decisions.saved else decisions
     reviews: dict[str, Review] = {}
     for (name, _), review in sorted(latest.items(), key=lambda pair: pair[1].saved):
         early = reviews.get(name)
-        reviews[name] = review
-        if early is not None:  # one person's two parts of a draw, as one: never two people who agree with each other
-            both = {
-                field: getattr(early, field) | getattr(review, field)
-                for field in ("seconds", "items", "marks", "comments")
-            }
-            ratings = {
-                part: early.ratings.get(part, {}) | review.ratings.get(part, {})
-                for part in early.ratings | review.ratings
-            }
-            total = (early.total or 0) + (review.total or 0)
-            reviews[name] = review.model_copy(update={"total": total, **both, "ratings": ratings})
-    decisions = decided.marks if decided else {}
-    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored)
+        reviews[name] = review if early is None else early.joined(review)
+    decided = decisions.marks if decisions else {}
+    return Reviews(first.ask, first.benchmark, first.split, reviews, decided, ignored)
 
 
 WORDS: Mapping[str, Any] = studio_data("review/kinds.yaml")
@@ -204,23 +207,17 @@ class Sources:
     name: str
     split: str | None = None
     data: Path | None = None
-    answers: Path | None = None
-    """Folder of the result whose answers are scored."""
-    made: Path | None = None
-    """Folder that `make discussion` wrote."""
-    diagnosis: Path | None = None
-    """Folder that `diagnose` wrote."""
-    graphs: Path | None = None
-    """A file of evidence graphs."""
+    beside: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """What is named beside the benchmark, under the option's name (`SOURCES`)."""
 
 
-_SOURCES = {
+SOURCES = {
     "answers": ("the result whose answers are scored", KindName.SCORES),
     "made": ("the folder that `make discussion` wrote", KindName.PREFERENCE),
     "diagnosis": ("what `reelbench diagnose` wrote", KindName.NODES),
     "graphs": ("graphs.jsonl of `reelbench diagnose`", KindName.GRAPHS),
 }
-"""Field of `Sources` -> what its option names, and the kind that takes it."""
+"""Option -> what it names, and the kind that looks at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,13 +269,18 @@ class ReviewKind(ABC):
     """What stands on the page at a time."""
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
-    choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
-    """Asks, each with the values that a saved file may have of it."""
+    asks: ClassVar[tuple[Part, ...]] = ()
+    """What is asked of every item; of choices a saved file may have these values."""
+    says: ClassVar[str] = ""
+    """The ask whose answer is what one says of an item, where that is one."""
+    known_by: ClassVar[str] = ""
+    """What must be known of an item whose marks count."""
 
     def __init_subclass__(cls) -> None:
         for name, words in WORDS[cls.name].items():
             if name in ReviewKind.__annotations__ and name not in vars(cls):
-                setattr(cls, name, tuple(words) if isinstance(words, list) else words)
+                known = map(ask_of, words) if name == "asks" else words
+                setattr(cls, name, words if isinstance(words, str) else tuple(known))
 
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""
@@ -288,14 +290,14 @@ class ReviewKind(ABC):
 
     def check_sources(self, given: Sources) -> None:
         """Raise InputError where something that this kind looks at isn't named, or something that another one does."""
-        for source, (what, kind) in _SOURCES.items():
-            if (getattr(given, source) is None) == (self.name is kind):
+        for source, (what, kind) in SOURCES.items():
+            if (source in given.beside) != (self.name is kind):
                 raise InputError(f"--{source} names {what}: with --ask {kind}, and only there")
 
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:
         """Draw videos with their questions; without a draw, return the questions `only`, each at a place of its own."""
-        data = given.data if given.made is None else given.made / FILES["discussion"]
-        located = loading.locate(given.name, given.split, data)
+        made = given.beside.get("made")
+        located = loading.locate(given.name, given.split, made / FILES["discussion"] if made else given.data)
         spec, rows = located.spec, located.read()
         if draw is None:
             rows = [row for row in rows if row["id"] in only]
@@ -328,9 +330,10 @@ class ReviewKind(ABC):
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check one item's marks; `where` stands before the name of the wrong field."""
-        for name, values in self.choices:
-            if (value := marks.get(name)) not in (None, *values):
-                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {value!r:.60}")
+        for ask in self.asks:
+            values = [option["value"] for option in ask.get("options", ())]
+            if values and (value := marks.get(ask["name"])) not in (None, *values):
+                raise InputError(f"{where}.{ask['name']}: expected {', '.join(values)}; found {value!r:.60}")
 
     def done(self, review: Review) -> int:
         """Return the number of items that a reviewer has finished, as the page counts them."""
@@ -338,11 +341,11 @@ class ReviewKind(ABC):
 
     def is_done(self, marks: Marks) -> bool:
         """Whether one item's marks are complete."""
-        return bool(marks.keys() - {"note"})
+        return self.said(marks) is not None if self.says else bool(marks.keys() - {"note"})
 
-    def said(self, marks: Marks) -> Hashable:  # noqa: ARG002
+    def said(self, marks: Marks) -> Hashable:
         """What one reviewer says of an item, as far as all must say the same; None for nothing."""
-        return None
+        return marks.get(self.says)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether reviewers' marks of one item differ so that somebody must decide."""
@@ -351,6 +354,31 @@ class ReviewKind(ABC):
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether an item stands on a consensus page."""
         return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
+
+    def given(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
+        """Return id -> reviewer -> what that one says; InputError where nobody says anything."""
+        about, given = reviews.items, dict[str, dict[str, Any]]()
+        for name, by_reviewer in reviews.marks().items():
+            said = {who: one for who, marks in by_reviewer.items() if (one := self.said(marks)) is not None}
+            if said and (not self.known_by or self.known_by in about.get(name, {})):
+                given[name] = said
+        if not given:
+            raise InputError(f"nothing is {self.verb} in these files yet")
+        return given
+
+    def settle(
+        self, reviews: Reviews, given: Mapping[str, Mapping[str, Any]], *, majority: bool = False
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return id -> what was decided on it, or else what all say (or more than half); and the ids of all others."""
+        settled, still_open = dict[str, Any](), list[str]()
+        for name, said in given.items():
+            [(one, most)] = Counter(said.values()).most_common(1)
+            decided = self.said(reviews.decisions.get(name, {}))
+            if decided is not None or (2 * most > len(said) if majority else most == len(said)):
+                settled[name] = one if decided is None else decided
+            else:
+                still_open.append(name)
+        return settled, still_open
 
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
@@ -379,7 +407,7 @@ class ScaleFigures:
         return {"mean": self.mean, "n": self.n, "alpha": self.alpha, twice: self.twice}
 
 
-def choice_alpha(given: Iterable[Sequence[str]], values: Sequence[str]) -> float | None:
+def choice_alpha(given: Iterable[Iterable[str]], values: Sequence[str]) -> float | None:
     """Return Krippendorff's alpha, nominal, of what people chose among `values`, item by item."""
     return krippendorff_alpha([[values.index(one) for one in unit] for unit in given], level="nominal")
 

@@ -34,15 +34,15 @@ class AnswerSpans(ReviewKind):
     """Where the video shows the answer."""
 
     name = KindName.SPANS
-    choices = (("verdict", ("ok", "bad")),)
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
-        return parts.row_item(row, _shown(spec, row), _asks("Answer"))
+        return parts.row_item(row, _shown(spec, row), self.asks)
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span and the verdict."""
-        super().check_marks(marks, where)
+        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
+            raise InputError(f"{where}.verdict: expected ok, bad; found {verdict!r:.60}")
         check_span(marks, where)
 
     def is_done(self, marks: Marks) -> bool:
@@ -63,8 +63,7 @@ class AnswerSpans(ReviewKind):
         marks = reviews.marks()
         items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
-            answers = list(by_reviewer.values())
-            decision = reviews.decisions.get(name)
+            answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
             spans = _spans(answers)
             bad = sum(marks.get("verdict") == "bad" for marks in answers)
             unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
@@ -72,10 +71,9 @@ class AnswerSpans(ReviewKind):
             )
             ious = [iou(a, b) for a, b in combinations(spans, 2)]
             mean_iou = statistics.fmean(ious) if ious else None
-            if decision and (decision.get("verdict") == "bad" or span_of(decision)):
-                span, counts = span_of(decision), span_of(decision) is not None
-            else:
-                span, counts = _median(spans), bad < len(spans)
+            span, counts = _median(spans), bad < len(spans)
+            if (decided := span_of(decision)) or decision.get("verdict") == "bad":
+                span, counts = decided, decided is not None
             items[name] = ItemSpans(
                 span=span, n=len(spans), rejected=bad, pairwise_iou=mean_iou, unfinished=unfinished, kept=counts
             )
@@ -153,7 +151,7 @@ class QuestionSpans(AnswerSpans):
                 f"{spec.id}: {row['id']} has no answer span; question spans are compared with answer spans"
             )
         answer_span = parts.shown_span("The answer's span", row["span"])
-        item = parts.row_item(row, [*_shown(spec, row), answer_span], _asks("Question"))
+        item = parts.row_item(row, [*_shown(spec, row), answer_span], self.asks)
         item["about"]["answer_span"] = list(row["span"])
         return item
 
@@ -168,12 +166,6 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     answer = {**parts.shown_answer(spec, row), "others": []}
     return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
-
-
-def _asks(title: str) -> list[parts.Part]:
-    bad = "Bad: not coherent, or not what the video shows (B)"
-    verdict = {"type": "verdict", "name": "verdict", "title": bad, "optional": True}
-    return [parts.span_ask(title), verdict, parts.note_ask()]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:

@@ -6,13 +6,12 @@ agreement is of what each gave alone.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError, InputError, number_of
+from reelbench.registry.errors import DataUnavailableError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -30,6 +29,7 @@ class CogmeTags(ReviewKind):
     """What one must understand of the video to answer the question."""
 
     name = KindName.TAGS
+    says = "thinking"  # CogME allows no targets and no contents
     advice = (
         *WORDS[KindName.TAGS]["advice"],
         *our_manual().notes,
@@ -45,38 +45,34 @@ class CogmeTags(ReviewKind):
         for name in COMPONENTS:
             labels = list(our_manual().components[name].labels.items())
             if name == "thinking":
-                options = [(label, f"{label} – {meaning}") for label, meaning in labels]
-                asks.append(parts.choice_ask(name, "Thinking", options, hint="the highest"))
+                ask = {"type": "choice", "name": name, "title": "Thinking", "hint": "the highest"}
+                asks.append(parts.ask_of(ask | {"codes": dict(labels)}))
                 continue
             # CogME allows none: thinking alone says whether the item was tagged.
             title, most = parts.capitalised(name), {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS}
             asks.append({"type": "labels", "name": name, "labels": labels, "optional": True, "title": title, **most})
-        return parts.row_item(row, shows, [*asks, parts.note_ask()])
+        return parts.row_item(row, shows, [*asks, *self.asks])
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""
         given = {name: marks[name] for name in COMPONENTS if marks.get(name) is not None}
         cognitive_profile.tags_of({"target": [], "content": [], "thinking": THINKING[0]} | given, where)
 
-    def is_done(self, marks: Marks) -> bool:
-        """Whether the way of thinking is given: CogME allows no targets and no contents."""
-        return tags_of(marks) is not None
-
     def said(self, marks: Marks) -> Tags | None:
-        """The tags, whole."""
-        return tags_of(marks)
+        """The tags in CogME's order of labels; None while the way of thinking is open."""
+        if not marks.get("thinking"):
+            return None
+        target, content = (
+            tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
+        )
+        return Tags(target, content, marks["thinking"])
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the agreement of each pair that tagged something in common, and what all gave or was decided.
 
-        InputError where nothing is tagged.
+        Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it.
         """
-        given: dict[str, dict[str, Tags]] = {}
-        for item, marks in reviews.marks().items():
-            if tags := {who: known for who, m in marks.items() if (known := tags_of(m)) is not None}:
-                given[item] = tags
-        if not given:
-            raise InputError("nothing is tagged in these files yet")
+        given: dict[str, dict[str, Tags]] = self.given(reviews)
         videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
         agreement: list[dict[str, Any]] = []
         for a, b in combinations(reviews.reviewers, 2):
@@ -84,59 +80,38 @@ class CogmeTags(ReviewKind):
             if both := first.keys() & second.keys():
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
                 agreement.append({"a": a, "b": b, **found})
-        consensus: dict[str, Tags] = {}  # all raters gave them, or one alone, or they were decided
-        disagreements: dict[str, dict[str, Tags]] = {}
-        for item, tags in given.items():
-            decided = tags_of(reviews.decisions.get(item, {}))
-            if decided is not None or len(set(tags.values())) == 1:
-                consensus[item] = decided or next(iter(tags.values()))
-            else:
-                disagreements[item] = tags
+        consensus, still_open = self.settle(reviews, given)
         figures = {
             "agreement": agreement,
             "items": len(given),
             "consensus": len(consensus),
-            "disagreements": list(disagreements),
+            "disagreements": still_open,
         }
         tables: list[Table] = []
         for pair in agreement:
             tables += agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
-        rows = [("settled", str(len(consensus))), ("open", str(len(disagreements)))]
+        rows = [("settled", str(len(consensus))), ("open", str(len(still_open)))]
         tables.append(Table("consensus", ("quantity", "#items"), rows))
         command = f"reelbench review page {reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
-        notes = [f"{len(disagreements)} are open; settle them on a page: {command}"] if disagreements else []
-        write = partial(_write, reviews, consensus, disagreements)
+        notes = [f"{len(still_open)} are open; settle them on a page: {command}"] if still_open else []
+
+        def write(path: Path) -> str:
+            path = path if path.suffix else path / "consensus.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
+            marks, differing = reviews.marks(), []
+            for name in still_open:
+                tags = {who: asdict(said) for who, said in given[name].items()}
+                notes = {who: said["note"] for who, said in marks[name].items() if said.get("note")}
+                differing.append({"qid": name, "tags": tags, "notes": notes})
+            write_jsonl(path.with_name("disagreements.jsonl"), differing)
+            written = f"{number_of(len(consensus), 'item')} written to {path}"
+            return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
+
         return ReviewSummary(self, reviews, figures, tables, write, notes)
 
 
 TAGS = CogmeTags()
-
-
-def tags_of(marks: Marks) -> Tags | None:
-    """Return the tags in CogME's order of labels; None while the way of thinking is open."""
-    if not marks.get("thinking"):
-        return None
-    target, content = (
-        tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
-    )
-    return Tags(target, content, marks["thinking"])
-
-
-def _write(
-    reviews: Reviews, consensus: Mapping[str, Tags], disagreements: Mapping[str, Mapping[str, Tags]], path: Path
-) -> str:
-    """Write the consensus as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it."""
-    path = path if path.suffix else path / "consensus.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
-    marks, still_open = reviews.marks(), []
-    for name, by_rater in disagreements.items():
-        tags = {who: asdict(given) for who, given in by_rater.items()}
-        notes = {who: given["note"] for who, given in marks[name].items() if given.get("note")}
-        still_open.append({"qid": name, "tags": tags, "notes": notes})
-    write_jsonl(path.with_name("disagreements.jsonl"), still_open)
-    written = f"{number_of(len(consensus), 'item')} written to {path}"
-    return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
 
 
 def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:

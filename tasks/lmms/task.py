@@ -22,7 +22,6 @@ from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
-from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_cues import QuestionCues
@@ -30,6 +29,7 @@ from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
+from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.registry.translations import Translations
 from reelbench.scoring import aggregation
@@ -74,8 +74,7 @@ class LmmsTask:
     def __init__(self, spec: BenchmarkSpec) -> None:
         self.spec = spec
         self.data = {task.name: RowsOnDisk(task.name) for task in spec.tasks}
-        self._libraries: dict[str, Library] = {}
-        self._frames = frames.Frames()
+        self._frames: dict[str, frames.Frames] = {}  # by split
         self._judge = LiveJudge(spec)
         self._translations: Translations | None = None
 
@@ -102,7 +101,7 @@ class LmmsTask:
         kwargs = lmms_eval_specific_kwargs or {}
         asked = self._asked(doc)
         prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
-        shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
+        shown = self._frames_of(doc).prepared(doc, kwargs)
         if shown is not None:
             prompt = shown.said(asked["language"]) + prompt
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
@@ -111,11 +110,10 @@ class LmmsTask:
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
     ) -> "list[str | Image]":
         """Return the row's video or frames, for simple models; nothing where nothing is to be or can be shown."""
-        library = self._library(doc["split"])
         if (asked := frames.sampling(lmms_eval_specific_kwargs)).times == "text":
-            self._frames.refuse(library, doc, asked, adapters.NO_TIMES)
+            self._frames_of(doc).refuse(doc, asked, adapters.NO_TIMES)
             return []
-        shown = self._frames.shown(library, doc, lmms_eval_specific_kwargs)
+        shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
         arrivals.hand_over(doc, len(shown.timestamps or ()))
         return shown.visuals()
 
@@ -123,7 +121,7 @@ class LmmsTask:
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """Return the row's one user message, for chat models."""
-        shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
+        shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
         arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
         content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
@@ -156,7 +154,8 @@ class LmmsTask:
             files = f"; put {' or '.join(of_split.joined)} beside the questions" if of_split.joined else ""
             data.problem = f"its prompt needs {', '.join(empty)}, and no question has any{files}"
         split = dataset[0]["split"]
-        library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
+        library = Library(self.spec, split)  # anew: files may have come since the last run
+        self._frames[split] = frames.Frames(library)
         sampling = None
         try:
             sampling = frames.sampling()
@@ -177,7 +176,6 @@ class LmmsTask:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
             return dataset.select([])
-        self._frames.forget(split)
         arrivals.forget(split)
         if sampling.kind == "none":  # asked in words only, a question needs no video
             data.media_missing = 0
@@ -197,10 +195,11 @@ class LmmsTask:
         log.warning(left_out, data.task, len(missing), len(dataset), where)
         return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
 
-    def _library(self, split: str) -> Library:
-        if split not in self._libraries:
-            self._libraries[split] = Library(self.spec, split)
-        return self._libraries[split]
+    def _frames_of(self, doc: Row) -> frames.Frames:
+        split = doc["split"]
+        if split not in self._frames:
+            self._frames[split] = frames.Frames(Library(self.spec, split))
+        return self._frames[split]
 
     # --- what its answer is worth -----------------------------------------------------------------------------------
 
@@ -209,7 +208,7 @@ class LmmsTask:
 
         `others` are further answers to the same question, which are kept and not scored.
         """
-        shown = self._frames.recorded(self._library(doc["split"]), doc)
+        shown = self._frames_of(doc).recorded(doc)
         reasoned = CUE in doc and not aggregation.is_failure(answer)
         scores = None
         if option_scores.ANSWERING in doc:
@@ -256,9 +255,9 @@ class LmmsTask:
         details[self.spec.primary.name] |= {
             "sample": sample.model_dump(),
             "question": item.question,
-            "audio": self._frames.recorded(self._library(doc["split"]), doc).audio,
+            "audio": self._frames_of(doc).recorded(doc).audio,
         }
-        if (delivered := self._frames.delivered(self._library(doc["split"]))) is not None:
+        if (delivered := self._frames_of(doc).delivered()) is not None:
             details[self.spec.primary.name]["delivered"] = delivered
         if (record := self._judge.record()) is not None:
             details[self.spec.primary.name]["judge"] = {"process": os.getpid(), **record.model_dump()}

@@ -76,7 +76,7 @@ _SAID = 600  # looks, a minute, after which the log says how far it is; then aft
 Video = tuple[str, str, str]
 """A benchmark, a split, and one of its videos."""
 
-_shown_by: dict[tuple[str, str], tuple["Frames", Library]] = {}
+_shown_by: dict[tuple[str, str], "Frames"] = {}  # a benchmark's split -> what has frames to decode
 _asking: "Asking | None" = None
 
 
@@ -129,121 +129,116 @@ class Asking:
 
 
 class Frames:
-    """What the rows of one benchmark are shown as; each row's frames are looked up once for a sampling."""
+    """What the rows of one split are shown as; each row's frames are looked up once for a sampling."""
 
-    def __init__(self) -> None:
-        self._asked: defaultdict[str, set[FrameSampling]] = defaultdict(set)
-        self._shown_rows: dict[tuple[str, str], dict[tuple[FrameSampling, bool], Shown]] = defaultdict(dict)
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._split = library.spec.id, library.split
+        self._asked: set[FrameSampling] = set()
+        self._shown: defaultdict[str, dict[tuple[FrameSampling, bool], Shown]] = defaultdict(dict)  # by the row's id
         self._locks: dict[str, threading.Lock] = {}
+        _shown_by.pop(self._split, None)
 
-    def forget(self, split: str) -> None:
-        """Start anew: the split's task is being loaded."""
-        self._asked[split].clear()
-        for key in [key for key in self._shown_rows if key[0] == split]:
-            del self._shown_rows[key]
-
-    def prepared(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
+    def prepared(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
         """Return the facts of a row's video before its frames are there; None where there is nothing to show.
 
         InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec ends the run there.
         """
         wanted = sampling(kwargs)
-        self._asked[row["split"]].add(wanted)
-        if wanted.kind == "none" or not adapters.of(adapters.running).sees:
-            return self._resolved(library, row, wanted) if wanted.kind == "none" and wanted.subs == "file" else None
-        if (known := self._known(library, row, wanted)[0]) is not None:
+        self._asked.add(wanted)
+        sees = adapters.of(adapters.running).sees
+        if wanted.kind != "none" and sees and (known := self._known(row, wanted)[0]) is not None:
             return known
-        if not (wanted.decodes or library.in_pictures):
-            return self._resolved(library, row, wanted) if wanted.subs == "file" else None
-        _shown_by[library.spec.id, row["split"]] = self, library
+        if wanted.kind == "none" or not sees or not (wanted.decodes or self.library.in_pictures):
+            said = wanted.subs == "file" and (wanted.kind == "none" or sees)
+            return self._resolved(row, wanted) if said else None
+        _shown_by[self._split] = self
         try:
-            return Shown(subtitles=tuple(library.cues(row, wanted) or ()))
+            return Shown(subtitles=tuple(self.library.cues(row, wanted) or ()))
         except ReelbenchError:
-            return self._resolved(library, row, wanted)
+            return self._resolved(row, wanted)
 
-    def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
+    def shown(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
         asking = _asking
         if asking is not None:
-            asking.ahead.reached((library.spec.id, row["split"], row["video"]))
-            asking.begun.add((library.spec.id, row["split"], row["id"]))
+            asking.ahead.reached((*self._split, row["video"]))
+            asking.begun.add((*self._split, row["id"]))
             asking.waiting.add(threading.get_ident())
         try:
-            shown = self._resolved(library, row, sampling(kwargs))
+            shown = self._resolved(row, sampling(kwargs))
             if shown.problem is None and not shown.still_there():  # hours may lie between two that ask for it
-                self._shown_rows[row["split"], row["id"]].clear()
-                shown = self._resolved(library, row, sampling(kwargs))
+                self._shown[row["id"]].clear()
+                shown = self._resolved(row, sampling(kwargs))
         finally:
             if asking is not None:
                 asking.waiting.discard(threading.get_ident())
         return shown
 
-    def make_ready(self, library: Library, row: Row) -> None:
+    def make_ready(self, row: Row) -> None:
         """Make a row's frames ready, where it is known which are asked for."""
-        if len(wanted := self._asked[row["split"]]) == 1:
-            self._resolved(library, row, *wanted)
+        if (only := self._only()) is not None:
+            self._resolved(row, only)
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
-        known = self._shown_rows[row["split"], row["id"]].values()
-        return next((shown.problem for shown in known if shown.problem), None)
+        return next((shown.problem for shown in self._shown[row["id"]].values() if shown.problem), None)
 
-    def delivered(self, library: Library) -> str | None:
+    def delivered(self) -> str | None:
         """Return the sampling as an adapter was shown it, where it isn't the one asked for; None too where unknown."""
-        asked = self._asked[library.split]
-        if len(asked) != 1:
+        if (only := self._only()) is None:
             return None
-        (only,) = asked
-        shown = self._form(library, only)
+        shown = self._form(only)
         as_ever = adapters.sends(adapters.running) and shown.times == only.times
         return None if as_ever or shown == only else str(shown)
 
-    def refuse(self, library: Library, row: Row, asked: FrameSampling, why: str) -> None:
+    def refuse(self, row: Row, asked: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
-        known, wanted, even = self._known(library, row, asked)
+        known, wanted, even = self._known(row, asked)
         if known is None or known.problem is None:
-            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
-        self._shown_rows[row["split"], row["id"]][wanted, even] = Shown(problem=why)
+            known = self._not_shown(row, why)
+        self._shown[row["id"]][wanted, even] = known
 
-    def recorded(self, library: Library, row: Row) -> Shown:
+    def recorded(self, row: Row) -> Shown:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
-        wanted = self._asked[row["split"]]
-        if len(wanted) == 1 and adapters.of(adapters.running).sees:
-            (only,) = wanted
-            if only.kind == "none" or only.decodes or only.subs == "file":
-                return self._resolved(library, row, only)
+        only, sees = self._only(), adapters.of(adapters.running).sees
+        if only is not None and sees and (only.kind == "none" or only.decodes or only.subs == "file"):
+            return self._resolved(row, only)
         return Shown(problem=self.problem(row))
 
-    @staticmethod
-    def _form(library: Library, wanted: FrameSampling) -> FrameSampling:
-        """Return a sampling in the form that the adapter takes; several videos are pictures."""
-        shown = adapters.delivered(adapters.running, wanted, library.spec.row_kind)
-        return shown.as_images() if shown.decodes and VIDEOS in library.spec.columns else shown
+    def _only(self) -> FrameSampling | None:
+        return next(iter(self._asked)) if len(self._asked) == 1 else None
 
-    def _known(self, library: Library, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
+    def _form(self, wanted: FrameSampling) -> FrameSampling:
+        """Return a sampling in the form that the adapter takes; several videos are pictures."""
+        shown = adapters.delivered(adapters.running, wanted, self.library.spec.row_kind)
+        return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
+
+    def _known(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
         """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
-        wanted = self._form(library, wanted)
+        wanted = self._form(wanted)
         # Images are taken one by one: only a clip is read in pairs.
         even = wanted.form == "clip" and adapters.of(adapters.running).even
-        return self._shown_rows[row["split"], row["id"]].get((wanted, even)), wanted, even
+        return self._shown[row["id"]].get((wanted, even)), wanted, even
 
-    def _resolved(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:
+    def _resolved(self, row: Row, wanted: FrameSampling) -> Shown:
         with self._locks.setdefault(row["video"], threading.Lock()):  # decoded once, whoever comes first
-            known, wanted, even = self._known(library, row, wanted)
+            known, wanted, even = self._known(row, wanted)
             if known is None:
                 try:
-                    known = show(library, row, wanted, even=even)
+                    known = show(self.library, row, wanted, even=even)
                 except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
                     ours = isinstance(error, ReelbenchError)
                     why = str(error) if ours else f"{type(error).__name__}: {first_line(error)}"
-                    log.warning(
-                        "%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why
-                    )
-                    known = Shown(problem=why)
-                self._shown_rows[row["split"], row["id"]][wanted, even] = known
+                    known = self._not_shown(row, why)
+                self._shown[row["id"]][wanted, even] = known
             if _asking is not None:
-                _asking.ready.add((library.spec.id, row["split"], row["video"]))
+                _asking.ready.add((*self._split, row["video"]))
             return known
+
+    def _not_shown(self, row: Row, why: str) -> Shown:
+        log.warning("%s: %s is not shown (%s): %s", self.library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
+        return Shown(problem=why)
 
 
 @contextmanager
@@ -254,10 +249,8 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
     number = 0
     for spec, row in questions:
         number += 1
-        shown_by, library = _shown_by.get((spec.id, row["split"]), (None, None))
-        if shown_by is not None and library is not None:
-            video = spec.id, row["split"], row["video"]
-            work.setdefault(video, partial(shown_by.make_ready, library, row))
+        if (shown_by := _shown_by.get((spec.id, row["split"]))) is not None:
+            work.setdefault((spec.id, row["split"], row["video"]), partial(shown_by.make_ready, row))
     if not number:
         yield
         return
@@ -272,5 +265,5 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
 
 def problem(spec: BenchmarkSpec, row: Row) -> str | None:
     """Return why a row of a benchmark can't be shown, as far as anybody tried."""
-    shown_by, _ = _shown_by.get((spec.id, row["split"]), (None, None))
+    shown_by = _shown_by.get((spec.id, row["split"]))
     return shown_by.problem(row) if shown_by is not None else None

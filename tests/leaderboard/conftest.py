@@ -9,8 +9,7 @@ import pytest
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site
 from reelbench.registry.data import loading
-from reelbench.scoring import aggregation
-from reelbench.stats import intervals
+from reelbench.stats import intervals, ratios
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -21,7 +20,7 @@ from tests.servers.judge import Answer, JudgeServer
 def few_videos(monkeypatch):
     """Let the mini data, which has four videos, have intervals."""
     monkeypatch.setattr(intervals, "MIN_CLUSTERS", 2)
-    monkeypatch.setattr(aggregation, "MIN_CLUSTERS_PER_PART", 2)
+    monkeypatch.setattr(ratios, "MIN_CLUSTERS_PER_RATIO", 2)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def relation(**ratings):
     names = ("Directness", "Necessity", "Intentionality", "Purpose", "Similarity")
     pair = {"event1": "a", "event1_timestamp": [0, 5], "event2": "b", "event2_timestamp": [5, 9]}
     text = json.dumps({**pair, **dict(zip(names, ratings["all"], strict=True))})
-    return replies.read_relation(text, CAPTIONED, 10)
+    return replies.read_pair(text, replies.Relation, CAPTIONED, 10)
 
 
 class TestCategories:
@@ -134,7 +134,7 @@ class TestCategories:
                 "Similarity": 0,
             }
         )
-        assert replies.read_relation(text, CAPTIONED, 10).category(Cuts()) == "means-to-an-end"
+        assert replies.read_pair(text, replies.Relation, CAPTIONED, 10).category(Cuts()) == "means-to-an-end"
 
 
 class TestReplies:
@@ -155,13 +155,13 @@ class TestReplies:
         pair = {"event1": "a", "event1_timestamp": [0, 5], "event2": "b", "event2_timestamp": [5, 9]}
         ratings = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1)
         with pytest.raises(UnreadableError, match=said):
-            replies.read_relation(json.dumps({**pair, **ratings, **change}), CAPTIONED, 10)
+            replies.read_pair(json.dumps({**pair, **ratings, **change}), replies.Relation, CAPTIONED, 10)
 
     def test_rounded_times_and_two_events_that_are_one_after_the_other_are_read(self):
         pair = {"event1": "a", "event1_timestamp": [0, 4.6], "event2": "b", "event2_timestamp": [5, 9.4]}
         ratings = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1)
-        read = replies.read_relation(json.dumps({**pair, **ratings}), CAPTIONED, 10)
-        assert read.event2_timestamp == (5, 9.4)
+        read = replies.read_pair(json.dumps({**pair, **ratings}), replies.Relation, CAPTIONED, 10)
+        assert read.second_span == (5, 9.4)
 
     @pytest.mark.parametrize("text", ["none", "None.", '"none"'])
     def test_none_is_an_answer(self, text):

@@ -27,8 +27,8 @@ import yaml
 from reelbench import studio as making
 from reelbench.registry import discovery
 from reelbench.registry.files import written_aside
-from reelbench.registry.home import home
 from reelbench.registry.media.mini import draw_clip
+from reelbench.registry.settings import home
 from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, Call, JudgeServer
 from tools.fuzzing import damage, seeds

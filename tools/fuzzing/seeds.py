@@ -20,7 +20,7 @@ from typing import Any
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.files import sha256_of, write_text, written_aside
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 FILES = {
     "curve": "curve.json",

@@ -11,7 +11,7 @@ from pathlib import Path
 from reelbench.judges.prompting import GITHUB_RAW
 from reelbench.registry import settings
 from reelbench.registry.data.download import download
-from reelbench.registry.home import home
+from reelbench.registry.settings import home
 
 
 class NotRunError(Exception):

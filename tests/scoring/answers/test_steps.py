@@ -6,6 +6,7 @@ seen; that has an alarm of its own in `test_exact_match.py`.
 """
 
 import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from reelbench.judges import parsing
 from reelbench.llm import reading
 from reelbench.scoring import exact_match
-from reelbench.scoring.answers import json_literals, options, reasoning, spans, statements, texts, times
+from reelbench.scoring.answers import patterns, reasoning, texts
 from reelbench.scoring.answers import read_option as letter
 from reelbench.scoring.answers import read_span as span
 
@@ -58,11 +59,33 @@ class Counting:
         return counted
 
 
+def named():
+    """The patterns that the readers name: each is compiled when it is first used."""
+    readers = Path(patterns.__file__).parents[1].glob("**/*.py")
+    return {name for file in readers for name in re.findall(r"\bpatterns\.([A-Z_]+)\b", file.read_text("utf-8"))}
+
+
+def test_every_pattern_is_there_and_of_use():
+    for name in named():
+        assert isinstance(getattr(patterns, name), re.Pattern)
+    with pytest.raises(AttributeError, match="NOT_ONE"):
+        patterns.NOT_ONE  # noqa: B018
+    folder = Path(patterns.__file__).parent
+    written = (folder / "patterns.txt").read_text("utf-8")
+    code = "".join(file.read_text("utf-8") for file in folder.glob("*.py"))
+    for name in re.findall(r"^([A-Z_]+) = ", written, re.MULTILINE):
+        referred = re.search(rf"\(\?&{name}[12]?\)", written)
+        several = re.search(rf'"{name}"', code) or name.endswith("_WINDOW")
+        assert name in named() or referred or several, name
+
+
 @pytest.fixture
 def steps(monkeypatch):
     """Count: how many steps a reader takes for a text."""
     count = [0]
-    for module in (json_literals, options, reasoning, spans, statements, texts, times, exact_match, parsing, reading):
+    for name in named():
+        getattr(patterns, name)
+    for module in (patterns, exact_match, parsing, reading):
         assert isinstance(module, ModuleType)
         for name, value in list(vars(module).items()):
             if isinstance(value, re.Pattern):

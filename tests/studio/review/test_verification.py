@@ -128,7 +128,7 @@ def test_decisions_drop_edit_and_keep_and_the_funnel_counts_it(decide, made, ree
 
 @pytest.mark.parametrize(
     ("marks", "says"),
-    [({"decision": "burn"}, "decision: expected keep, drop or edit"), ({"decision": "edit"}, "is to be edited")],
+    [({"decision": "burn"}, "decision: expected keep, drop, edit"), ({"decision": "edit"}, "is to be edited")],
 )
 def test_a_decision_that_is_none_is_named(decide, made, marks, says):
     files = decide({"film0_2": marks})

@@ -164,8 +164,8 @@ def test_what_was_extracted_for_an_adapter_is_not_decoded_again(model, task_type
     monkeypatch.setattr(adapters, "running", model)
     monkeypatch.setattr(adapters, "task_type", task_type)
     located = locate("rextime_mini")
-    library, frames = Library(located.spec, located.split), visuals.Frames()
+    frames = visuals.Frames(Library(located.spec, located.split))
     with caplog.at_level(logging.INFO, "reelbench.registry.frames.store"):
-        shown = [frames.shown(library, row, None) for row in located.read()]
+        shown = [frames.shown(row, None) for row in located.read()]
     assert [one.problem for one in shown] == [None] * len(shown)
     assert not [line for line in caplog.messages if "decoded" in line]

@@ -235,7 +235,7 @@ class TestVideosInPictures:
 
     def test_each_picture_is_opened_once_however_often_lmms_eval_asks(self, task, row, shown_to):
         shown_to("openai", "uniform:4,as=images")
-        pictures = task._library("mini").pictures(row).paths
+        pictures = task._frames_of(row).library.pictures(row).paths
         for prompts in (1, 2):
             with opened_files(pictures[0].parents[2]) as opened:
                 for _ in range(prompts):

@@ -1,0 +1,76 @@
+"""The patterns by which answers are read: `patterns.txt`, each compiled when it is first used.
+
+Each is an attribute of this module by its name; `several` has all of a name that is there several times.
+"""
+
+import re
+from functools import cache
+from importlib import resources
+
+from reelbench.registry.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
+from reelbench.scoring.answers.vocabulary import KINDS, WORDS
+
+_REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
+_THAI = 0x0E00  # from here on, scripts are written without spaces
+_NAMES = {name.upper(): "|".join(phrases) for name, phrases in WORDS["times"].items()} | {
+    **{name.upper(): "|".join(WORDS[name]) for name in ("after_no", "copulas", "suffixes")},
+    "COPULA": "|".join(KINDS["C"]),
+    "MARKS": MARKS,
+    "NUMBER_SIGNS": NUMBER_SIGNS,
+    "UNSPACED_SCRIPTS": UNSPACED_SCRIPTS,
+    "UNSPACED": UNSPACED_SCRIPTS + "\uac00-\ud7af",  # and Korean
+}
+
+
+def __getattr__(name: str) -> re.Pattern[str]:
+    if name not in _texts():
+        raise AttributeError(f"{name}: no pattern of that name in patterns.txt")
+    (pattern,) = several(name)
+    globals()[name] = pattern
+    return pattern
+
+
+def compile_all() -> None:
+    """Compile all patterns now."""
+    for name, texts in _texts().items():
+        if "@" not in texts[0]:  # of a part with numbered groups
+            several(name)
+
+
+@cache
+def several(name: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a name, in their order."""
+    return tuple(re.compile(_REFERENCE.sub(_meant, text)) for text in _texts()[name])
+
+
+@cache
+def _texts() -> dict[str, list[str]]:
+    """Return the patterns by name as they are written."""
+    texts: dict[str, list[str]] = {}
+    whole = resources.files("reelbench.scoring.answers").joinpath("patterns.txt").read_text(encoding="utf-8")
+    for line in whole.replace("\n ", "").split("\n"):
+        if line and not line.startswith("#"):
+            name, _, text = line.partition(" = ")
+            texts.setdefault(name, []).append(text)
+    return texts
+
+
+def _meant(reference: re.Match[str]) -> str:
+    how, name = reference.groups()
+    if how == "words ":
+        return _words("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
+    if how == "keys ":
+        return _NAMES[name].replace(" ", "_")
+    base = name.rstrip("12")
+    text = _REFERENCE.sub(_meant, _texts()[base][0]) if base in _texts() else _NAMES[base]
+    return text.replace("@", name[-1]) if name != base else text
+
+
+def _words(phrases: str) -> str:
+    """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
+    ordered = sorted(phrases.split("|"), key=len, reverse=True)
+    quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
+    ordered = [phrase for phrase in ordered if phrase[0] != "'"]
+    latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
+    unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
+    return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))
