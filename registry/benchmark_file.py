@@ -111,12 +111,8 @@ class Block:
         """Return the error for a key, or for the whole mapping."""
         return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
 
-    def only(self, known: Sequence[str] | None = None) -> None:
-        """Raise InputError for a key that is not known: none of those given, or of this mapping in `KEYS`."""
-        if known is None:
-            within = self._declared("")
-            paths = (path.removeprefix(within) for path in KEYS if path.startswith(within))
-            known = [path for path in paths if "." not in path]
+    def only(self, known: Sequence[str]) -> None:
+        """Raise InputError for a key that is not known."""
         for key in self.values:
             if key not in known:
                 close = get_close_matches(key, known, n=1)
@@ -127,7 +123,7 @@ class Block:
         """Return a key's path in the file."""
         return f"{self.name}.{key}" if self.name else key
 
-    def _declared(self, key: str) -> str:
+    def declared(self, key: str) -> str:
         """Return a key's path in `KEYS`, where each split is called `*`."""
         return re.sub(r"^splits\.[^.]+", "splits.*", self.full(key))
 
@@ -137,7 +133,7 @@ class Block:
         if value is not None and not isinstance(value, str):
             what = "mapping" if isinstance(value, Block) else "list"
             raise self.error(f"{self.full(key)} is a {what}, expected text", key)
-        if value and (known := KEYS.get(self._declared(key))):
+        if value and (known := KEYS.get(self.declared(key))):
             pattern, expected = FORMS.get(known.form, (".*", ""))
             if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
                 raise self.error(f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
@@ -207,6 +203,9 @@ def parse(path: Path) -> Block:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
             block.lines[key.value] = line
             block.values[key.value] = plain(value, block.full(key.value))
+        paths = [path.removeprefix(block.declared("")) for path in KEYS if path.startswith(block.declared(""))]
+        if known := [path for path in paths if "." not in path]:  # of the others the keys are the file's own names
+            block.only(known)
         return block
 
     return plain(root, "")
@@ -232,7 +231,6 @@ def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))
-    top.only()
     for key in REQUIRED:
         if not top.values.get(key):
             raise top.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
@@ -249,7 +247,6 @@ def join_of(top: Block) -> Join | None:
     block = top.block("join")
     if not block.values:
         return None
-    block.only()
     name, by = PurePosixPath(block.required("file")), block.texts("by")
     if name.is_absolute() or ".." in name.parts or "://" in block.required("file"):
         raise block.error(f"join.file is {block.required('file')!r}, expected a file beside the first one", "file")
@@ -315,10 +312,8 @@ class _Declaration:
             self._own(top.block("join"), "file", str(Path(source.required("file")).parent / needed[0]))
         splits: dict[str, SplitSpec] = {}
         for name, block in (top.blocks("splits") or {"test": top}).items():
-            if block is not top:
-                if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                    raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-                block.only()
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
             owner = block if "source" in block.values else top
             hidden = self._hides(block if "hidden_answers" in block.values else top)
             splits[name] = SplitSpec(source=self._source(owner.block("source"), name), needed=needed, **hidden)
@@ -444,7 +439,6 @@ class _Declaration:
         top, columns = self._top, self._columns()
         separators, options = top.block("separators"), top.block("options")
         separators.only(self._facets)
-        options.only()
         if options.values and not self._kind.endswith("choice") and self._kind != "mixed":
             raise top.error(f"options: a {self._kind} benchmark has none", "options")
         unit, fps = top.text("span_unit"), top.text("fps") or ""
@@ -486,7 +480,6 @@ class _Declaration:
         block = self._top.block("group")
         if not block.values:
             return None
-        block.only()
         rules, column = {"": block.values.get("rule")}, ""
         if isinstance(rules[""], Block):
             said = block.block("rule")
@@ -541,7 +534,6 @@ class _Declaration:
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
-        block.only()
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
             if layout.count("{video}") != 1 or {"{", "}"} & {*layout.replace("{video}", "")}:
@@ -589,7 +581,6 @@ class _Declaration:
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
         """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
-        block.only()
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():
