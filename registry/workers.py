@@ -74,17 +74,14 @@ class Workers:
         """
         # The places of items, part by part: some parts for each worker, and what is alike `by` in one of them.
         longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or allotted()))))
-        if by is None:
-            parts = [range(start, min(start + longest, len(items))) for start in range(0, len(items), longest)]
-        else:
-            alike: dict[Hashable, list[int]] = defaultdict(list)
-            for place, item in enumerate(items):
-                alike[by(item)].append(place)
-            parts = list[list[int]]()
-            for places in alike.values():
-                if not parts or len(parts[-1]) >= longest:
-                    parts.append([])
-                parts[-1] += places
+        alike: dict[Hashable, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            alike[by(item) if by else place].append(place)
+        parts = list[list[int]]()
+        for places in alike.values():
+            if not parts or len(parts[-1]) >= longest:
+                parts.append([])
+            parts[-1] += places
         work_on = partial(_worked, work)
         given = [[items[place] for place in part] for part in parts]
         if self.engine == "ray":
