@@ -47,7 +47,7 @@ def translated(
         InputError: Neither is given, or the file lacks a question.
     """
     from reelbench.methods import translating
-    from reelbench.registry import translations
+    from reelbench.registry.question_files import read_translations
 
     tasks = process.wanted_tasks(arguments)
     if not tasks:
@@ -57,7 +57,7 @@ def translated(
     asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
     rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
     if given is not None:
-        questions = translations.read(given)
+        questions = read_translations(given)
         translating.check(questions, rows, given)
         questions = {key: questions[key] for key in rows}
     else:

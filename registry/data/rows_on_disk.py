@@ -119,9 +119,7 @@ class RowsOnDisk(os.PathLike[str]):
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.registry.frames.sampling import FrameSampling
         from reelbench.registry.frames.store import ENCODER_VERSIONS
-        from reelbench.registry.question_cues import QuestionCues
-        from reelbench.registry.question_ids import QuestionIds
-        from reelbench.registry.translations import Translations
+        from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
 
         def text(named: object) -> str | None:
             return None if named is None else str(named)
