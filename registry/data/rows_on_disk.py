@@ -7,7 +7,7 @@ one YAML serves simple and chat models, the command line and Python, with no loa
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, unquote
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from reelbench.registry.data.loading import SplitData
 
-_OPTIONAL = (
-    *("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids"),
-    "run",
-)
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
@@ -74,6 +70,9 @@ class DataName:
         return settings.home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
 
 
+_OPTIONAL = [field.name for field in fields(DataName) if field.default is None]
+
+
 class RowsOnDisk(os.PathLike[str]):
     """The folder with a task's rows as a saved `datasets.DatasetDict`, made on first use."""
 
@@ -116,6 +115,7 @@ class RowsOnDisk(os.PathLike[str]):
         """Name the data, how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
         from reelbench.registry.data.loading import locate
+        from reelbench.registry.data.ownership import entry_of, whose
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.registry.frames.sampling import FrameSampling
         from reelbench.registry.frames.store import ENCODER_VERSIONS
@@ -126,10 +126,11 @@ class RowsOnDisk(os.PathLike[str]):
 
         data, fingerprint = None, "unavailable"
         with suppress(ReelbenchError):
-            self._here = self._here or locate(self.task, fetch=False)
-            fingerprint = self._here.source.fingerprint[:16]
-            if self._own is None:
-                self._own = self._here.source.kind == "local" and _is_own(self._here)
+            here = self._here = self._here or locate(self.task, fetch=False)
+            fingerprint = here.source.fingerprint[:16]
+            if self._own is None and here.source.kind == "local":
+                entries = (entry_of(here.spec, row) for row in here.rows)
+                self._own = whose(here.spec, here.split, here.source, entries, here) == "own"
             data = "own" if self._own else None
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
@@ -164,14 +165,6 @@ class RowsOnDisk(os.PathLike[str]):
         return str(self.name)
 
     __repr__ = __str__
-
-
-def _is_own(here: "SplitData") -> bool:
-    """Whether a task's rows, as they are here, are not the owners'."""
-    from reelbench.registry.data import ownership
-
-    entries = (ownership.entry_of(here.spec, row) for row in here.rows)
-    return ownership.whose(here.spec, here.split, here.source, entries, here) == "own"
 
 
 def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
