@@ -32,10 +32,7 @@ class QuestionIds:
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a file: an id a line, or JSON (Lines) of ids or of objects with an `id`, as `samples.jsonl`.
-
-        InputError where it holds none, or something else.
-        """
+        """Read an id a line, or JSON (Lines) of ids or of objects with an `id`; InputError for anything else."""
         if Path(path).suffix.lower() in _JSON:
             document = read_json_or_jsonl(path)
             names = list[str]()

@@ -46,10 +46,7 @@ class DataName:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `reelbench:<task>@<hash>;media_missing=3;frames=…`; InputError where it is something else.
-
-        A part that is not known here is passed over: a later version may say more.
-        """
+        """Read `reelbench:<task>@<hash>;media_missing=3;…`, without a later version's parts; InputError for others."""
         head, *parts = text.split(";")
         stated = {key: value for key, _, value in (part.partition("=") for part in parts)}
         missing = stated.get("media_missing", "0")
