@@ -162,10 +162,6 @@ class Block:
             raise self.error(f"{self.full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
         return value
 
-    def blocks(self, key: str) -> "dict[str, Block]":
-        """Return the mappings of a mapping, by key."""
-        return {name: self.block(key).block(name) for name in self.block(key).values}
-
 
 def parse(path: Path) -> Block:
     """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
@@ -268,6 +264,8 @@ class _Declaration:
         self._kind = self._mixed(top) if isinstance(top.values["kind"], Block) else top.required("kind")
         self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
         self._facets = top.texts("facets")
+        own = top.block("splits")
+        self._splits = {name: own.block(name) for name in own.values}
         given = top.text("prompt")
         default = Path(next(iter(import_module(our_room()).__path__))) / "prompts"
         default /= f"{_PROMPTS.get(self._kind, self._kind)}.txt"
@@ -311,7 +309,7 @@ class _Declaration:
         if needed and "file" in source.values and "hub" not in source.values:
             self._own(top.block("join"), "file", str(Path(source.required("file")).parent / needed[0]))
         splits: dict[str, SplitSpec] = {}
-        for name, block in (top.blocks("splits") or {"test": top}).items():
+        for name, block in (self._splits or {"test": top}).items():
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
                 raise top.block("splits").error(f"{name!r} can't be a split's name", name)
             owner = block if "source" in block.values else top
@@ -564,8 +562,7 @@ class _Declaration:
 
     def _tasks(self, splits: dict[str, SplitSpec]) -> Iterator[TaskSpec]:
         """Yield the tasks: the first split's has the benchmark's name, unless the split states one of its own."""
-        own = self._top.blocks("splits")
-        first = next(iter(splits))
+        own, first = self._splits, next(iter(splits))
         name = (own[first].text("task") if own else None) or self._top.text("task") or self._id
         tasks = {name: first}
         if len(splits) > 1:

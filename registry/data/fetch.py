@@ -147,38 +147,31 @@ def plan(
             problems.append((what, str(error)))
     library = media.Library(spec, split, data)
     verified = VerifiedFiles(media.fetched_root(spec))
-    by_source: dict[int, list[str]] = {}
+    by_source: dict[MediaSource, list[str]] = {}
     for key in list(dict.fromkeys(wanted))[:limit]:
         try:
             found = library.find({"video": key})
         except InputError as error:
             problems.append((key, str(error)))
             continue
-        number = next(
-            (
-                number
-                for number, source in enumerate(spec.media)
-                if (not source.splits or split in source.splits)
-                and (source.matches is None or re.search(source.matches, key) is not None)
-            ),
-            None,
-        )
-        hashed = number is not None and spec.media[number].kind == "hub"
+        places = (place for place in spec.media if not place.splits or split in place.splits)
+        source = next((place for place in places if place.matches is None or re.search(place.matches, key)), None)
+        hashed = source is not None and source.kind == "hub"
         stale = refresh and hashed and found is not None and found.is_relative_to(verified.root)
         if found is not None and not stale and _is_good(found, verified, hashed=hashed):
             here.append(key)
-        elif number is None:
+        elif source is None:
             problems.append((key, f"{spec.id} names no place where this video can be had"))
         else:
-            by_source.setdefault(number, []).append(key)
-    for number, keys in by_source.items():
+            by_source.setdefault(source, []).append(key)
+    for source, keys in by_source.items():
         try:
-            planned = list(_planned(spec.media[number], keys, verified, refresh=refresh))
+            planned = list(_planned(source, keys, verified, refresh=refresh))
             items += [part for part in planned if isinstance(part, Transfer)]
             problems += [part for part in planned if not isinstance(part, Transfer)]
         except DataUnavailableError as error:
             several = keys[0] if len(keys) == 1 else f"{len(keys)} videos"
-            problems.append((f"{several} ({spec.media[number].title})", str(error)))
+            problems.append((f"{several} ({source.title})", str(error)))
     return FetchPlan(spec, split, tuple(items), tuple(here), tuple(problems))
 
 
