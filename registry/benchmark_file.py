@@ -86,9 +86,8 @@ def our_room() -> str:
 
 
 _KINDS: dict[str, Any] = json.loads(Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8"))
-"""What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
-_ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
-_PROMPTS = {"mixed": "choice"}  # of rows without options it is that of `exact`
+"""Of each kind what it is scored by, and its rows and its prompt where they are called otherwise (of mixed rows without
+options the prompt is that of `exact`); metric -> title, the column that it is the mean of, and what it measures."""
 _LATER = {"options_are", "absent", "answers", "line", "each", "join", "kinds", "kind_column", "group", "skip"}
 """What of a mapping is part of its reader's name only where it is said."""
 _TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "citation")
@@ -262,13 +261,13 @@ class _Declaration:
         self._kinds: dict[str, str] = {}
         self._kind_column, self._words = "", ""
         self._kind = self._mixed(top) if isinstance(top.values["kind"], Block) else top.required("kind")
-        self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
+        self._row_kind = _KINDS[self._kind].get("rows", self._kind)
         self._facets = top.texts("facets")
         own = top.block("splits")
         self._splits = {name: own.block(name) for name in own.values}
         given = top.text("prompt")
         default = Path(next(iter(import_module(our_room()).__path__))) / "prompts"
-        default /= f"{_PROMPTS.get(self._kind, self._kind)}.txt"
+        default /= f"{_KINDS[self._kind].get('prompt', self._kind)}.txt"
         self._prompt = self._own(top, "prompt", given) if given else default
         if not self._prompt.is_file():
             shown = cut_in_the_middle(given or "", _SHOWN_NAME)
