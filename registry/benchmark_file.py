@@ -25,7 +25,7 @@ from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
-from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric
+from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric, UnitName
 from reelbench.registry.rows import ALSO, ASKED, CLIP, DURATION, FPS, GROUP, KIND_COLUMNS, OPTIONAL, VIDEOS
 from reelbench.registry.spec import (
     COLUMNS,
@@ -44,7 +44,6 @@ from reelbench.registry.spec import (
     TaskSpec,
     UrlFile,
 )
-from reelbench.registry.units import UnitName
 from reelbench.registry.values import is_array, is_object
 
 NAME = "benchmark.yaml"
