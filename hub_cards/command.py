@@ -8,8 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import options_in
+from reelbench.cli.option_groups import benchmark_names, options_in
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -92,6 +91,6 @@ def push(
 def _labels(tags: Path | None) -> "Labels | None":
     if tags is None:
         return None
-    from reelbench.scoring.cognitive_profile import facets_of, read_tags
+    from reelbench.scoring.cognitive_profile import read_tags
 
-    return {question: facets_of(found) for question, found in read_tags(tags).items()}
+    return {question: found.facets for question, found in read_tags(tags).items()}

@@ -201,14 +201,7 @@ class Page:
 
 
 class SourceOptions(TypedDict, total=False):
-    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`.
-
-    Attributes:
-        split: The split, if not the task's or the benchmark's default one.
-        data: Path of the benchmark's data, if it isn't found automatically.
-        id_column: A table's column of ids, where its name doesn't tell.
-        text_column: Its column of texts.
-    """
+    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`."""
 
     split: str | None
     data: str | Path | None
@@ -250,6 +243,7 @@ def score(
         InputError: The predictions can't be read or don't fit.
         DataUnavailableError: The references are not here.
     """
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -262,7 +256,8 @@ def score(
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        inputs = Inputs(path, _path(references), _path(tags), source.get("split"), _path(source.get("data")))
+        labels = TagsFile.read(Path(tags)) if tags is not None else None
+        inputs = Inputs(path, _path(references), labels, source.get("split"), _path(source.get("data")))
         columns = Columns(source.get("id_column"), source.get("text_column"))
         return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
 

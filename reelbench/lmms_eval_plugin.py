@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import partial, wraps
+from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,7 +31,6 @@ from reelbench.registry.credentials import without_credentials
 
 log = logging.getLogger("reelbench")
 
-_MARK = "_reelbench_wrapped"
 _LEFT_OUT = "_reelbench_left_out"
 _listed: dict[str, Any] = {}
 """lmms-eval's own tasks, as it lists them."""
@@ -103,59 +102,33 @@ def _wrap_all() -> None:
     """Wrap what lmms-eval calls, each method once; where it takes other arguments than we know, say what is lost."""
     from lmms_eval.tasks import TaskManager
 
+    from reelbench.tasks.lmms.wrapping import wrap
+
     this = "this lmms-eval"
     # One that has a way of its own to register tasks needs none of ours.
     if not entry_points(group="lmms_eval.tasks") and not (
-        _wrap(TaskManager, "initialize_tasks", "self include_path include_defaults", _with_our_tasks)
-        and _wrap(TaskManager, "_get_config", "self name", _declared_config)
+        wrap(TaskManager, "initialize_tasks", _with_our_tasks, "self include_path include_defaults")
+        and wrap(TaskManager, "_get_config", _declared_config, "self name")
     ):
         use = f"use --include_path {tasks_folder()}"
         log.warning("%s indexes tasks in a way that reelbench does not know; %s", this, use)
-    _wrap(TaskManager, "_get_task_and_group", "self task_dir", _listed_once)
+    wrap(TaskManager, "_get_task_and_group", _listed_once, "self task_dir")
     load = "_load_individual_task_or_group"
     if not (
-        _wrap(TaskManager, load, "self name_or_config task_type parent_name update_config", _load_what_is_here)
-        and _wrap(TaskManager, "load_task_or_group", "self task_list task_type", _load_anything)
+        wrap(TaskManager, load, _load_what_is_here, "self name_or_config task_type parent_name update_config")
+        and wrap(TaskManager, "load_task_or_group", _load_anything, "self task_list task_type")
     ):
         log.warning("%s loads tasks in a way that reelbench does not know; absent data ends the whole run", this)
     from lmms_eval.api.model import lmms
 
-    _wrap(lmms, "create_from_arg_string", None, _create_model, classmethod)
+    wrap(lmms, "create_from_arg_string", _create_model, kind=classmethod)
     from lmms_eval.models.registry_v2 import ModelRegistryV2
 
-    if not _wrap(ModelRegistryV2, "get_model_class", "self model_name force_simple", _patched_adapter):
+    if not wrap(ModelRegistryV2, "get_model_class", _patched_adapter, "self model_name force_simple"):
         log.warning("%s looks adapters up in a way that reelbench does not know; no beams", this)
     from lmms_eval.caching.response_cache import ResponseCache
 
-    _wrap(ResponseCache, "_is_valid_response", None, _is_no_failure, staticmethod)
-
-
-def _wrap(
-    owner: type,
-    name: str,
-    expected: str | None,
-    ours: Callable[..., Any],
-    kind: "type[classmethod[Any, Any, Any] | staticmethod[Any, Any]] | None" = None,
-) -> bool:
-    """Have `ours` called in a method's place, with the method first, if that takes what is expected.
-
-    False, and nothing changed, if it doesn't, or is not of this `kind`.
-    """
-    original: Any = owner.__dict__.get(name) if kind else getattr(owner, name, None)
-    if kind is not None:
-        original = original.__func__ if isinstance(original, kind) else None
-    if getattr(original, _MARK, False):
-        return True
-    if not callable(original) or (expected and [*inspect.signature(original).parameters] != expected.split()):
-        return False
-
-    @wraps(original)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return ours(original, *args, **kwargs)
-
-    setattr(method, _MARK, True)
-    setattr(owner, name, kind(method) if kind else method)
-    return True
+    wrap(ResponseCache, "_is_valid_response", _is_no_failure, kind=staticmethod)
 
 
 # --- in the place of lmms-eval's ----------------------------------------------------------------------------------

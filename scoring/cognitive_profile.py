@@ -51,15 +51,30 @@ class Tags:
     content: tuple[str, ...]
     thinking: str
 
+    @property
+    def facets(self) -> dict[str, list[str]]:
+        """The question's labels by facet: `target`, `content` and `thinking`."""
+        return {"target": list(self.target), "content": list(self.content), "thinking": [self.thinking]}
+
+
+@dataclass(frozen=True)
+class TagsFile:
+    """A file of tags: where it is, and each question's tags by its id."""
+
+    path: Path
+    tags: dict[str, Tags]
+
+    @classmethod
+    def read(cls, path: Path) -> "TagsFile":
+        """Read it, as `read_tags` does."""
+        return cls(path, read_tags(path))
+
 
 def read_tags(path: Path | str) -> dict[str, Tags]:
     """Read tags by question id from JSON Lines.
 
     A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
-    becomes its text.
-
-    Raises:
-        InputError: names the file, the line and the field that is wrong, and the label that was likely meant.
+    becomes its text. InputError names the file, the line and the field that is wrong, and the label likely meant.
     """
     fields = ("qid", *COMPONENTS)
     wanted = ", ".join(fields)
@@ -87,11 +102,6 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     if not tags:
         raise InputError(f"{path}: no tags in it; expected one JSON object per line")
     return tags
-
-
-def facets_of(tags: Tags) -> dict[str, list[str]]:
-    """Return the item's labels by facet: `target`, `content` and `thinking`."""
-    return {"target": list(tags.target), "content": list(tags.content), "thinking": [tags.thinking]}
 
 
 def facets(spec: BenchmarkSpec) -> tuple[Facet, ...]:

@@ -8,8 +8,8 @@ trust where the two differ.
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,8 +45,8 @@ class McNemar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
-    """A value of two models, a and b, on the items for which both have it.
+class Difference:
+    """A metric of two models, a and b, on the items for which both have it.
 
     Attributes:
         n: Items.
@@ -57,6 +57,7 @@ class Paired:
         ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0 exactly where p is at
             most 0.05; None under ten videos.
         p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under ten videos.
+        mcnemar: Of a mean of zeros and ones alone.
     """
 
     n: int
@@ -66,12 +67,6 @@ class Paired:
     difference: float
     ci95: tuple[float, float] | None
     p: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference(Paired):
-    """One metric of two models; `mcnemar` of a mean of zeros and ones alone."""
-
     mcnemar: McNemar | None
 
 
@@ -165,8 +160,7 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
 def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
     """Test two models' samples of the same benchmark and split against each other, metric by metric.
 
-    Raises:
-        InputError: There is no item that both answered.
+    InputError where there is no item that both answered.
     """
     a, b = on_both(samples_a, samples_b)
     ids_a, ids_b = ({sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b))
@@ -246,8 +240,7 @@ def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float
 def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
     """Return the items that both have a score for, of a and of b in one order, with the scores that both have.
 
-    Raises:
-        InputError: There is none.
+    InputError where there is none.
     """
     scored_a = {sample.id: sample for sample in samples_a if sample.scores}
     scored_b = {sample.id: sample for sample in samples_b if sample.scores}
@@ -301,34 +294,14 @@ def metric_difference(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PairedByVideo:
-    """Two results on the same videos with different questions (MovieCORE §6.2, Table 5), one mean a video each.
+def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], metric: Metric) -> dict[str, Any]:
+    """Compare two results on the same videos with different questions, one mean a video (MovieCORE §6.2, Table 5).
 
-    Attributes:
-        metric: The metric that both benchmarks have.
-        videos: Videos that both have it for.
-        a: Mean over those videos' means, of a; every video counts once.
-        b: The same of b.
-        difference: a minus b.
-        ci95: 95 % interval of the difference over videos; None under ten videos.
-        a_higher: Share of videos on which a is higher; a tie is half.
-        right: Percentage of answers of each that a yes-or-no judge would call right, where 4 or 5 of 5 is right, and
-            what the paper's conversion makes of it (percent x 5 / 100), as (percent, converted); (a, b).
-    """
-
-    metric: str
-    videos: int
-    a: float
-    b: float
-    difference: float
-    ci95: tuple[float, float] | None
-    a_higher: float
-    right: tuple[tuple[float, float], tuple[float, float]]
-
-
-def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], metric: Metric) -> PairedByVideo:
-    """Compare two benchmarks by a metric whose column both have, paired by video.
+    Returns:
+        As JSON `metric` (a column that both have), `videos`, both means over these videos' means, `a` and `b`, their
+        `difference` with its `ci95` over videos (None under ten), and `a_higher`, the share of videos on which a is
+        higher; a tie is half. `right` has of each the percentage of answers that a yes-or-no judge would call right,
+        where 4 or 5 of 5 is right, and what the paper's conversion makes of it (percent x 5 / 100).
 
     Raises:
         InputError: The metric is not a mean of a column, or no video has the column in both.
@@ -343,16 +316,16 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
     pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
     gaps = pairs[:, 0] - pairs[:, 1]
     estimate = intervals.mean_over_clusters(gaps, shared)
-    return PairedByVideo(
-        metric=column,
-        videos=len(shared),
-        a=float(pairs[:, 0].mean()),
-        b=float(pairs[:, 1].mean()),
-        difference=float(gaps.mean()),
-        ci95=estimate.ci95,
-        a_higher=float(np.mean(np.where(np.isclose(gaps, 0), 0.5, gaps > 0))),
-        right=(_right(metric, by_a, shared), _right(metric, by_b, shared)),
-    )
+    return {
+        "metric": column,
+        "videos": len(shared),
+        "a": float(pairs[:, 0].mean()),
+        "b": float(pairs[:, 1].mean()),
+        "difference": float(gaps.mean()),
+        "ci95": estimate.ci95,
+        "a_higher": float(np.mean(np.where(np.isclose(gaps, 0), 0.5, gaps > 0))),
+        "right": (_right(metric, by_a, shared), _right(metric, by_b, shared)),
+    }
 
 
 def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
@@ -372,23 +345,14 @@ def _right(metric: Metric, by_video: dict[str, list[float]], shared: Sequence[st
 # --- label by label (as CogME, Figure 3) -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelDifference(Paired):
-    """The questions with one label (`component.Label`): the primary metric, and `p` adjusted for all (Holm 1979)."""
-
-    label: str
-    p_holm: float | None = None
-
-
 def compare_labels(
     samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
-) -> list[LabelDifference]:
+) -> list[dict[str, Any]]:
     """Return the primary metric of both models on each CogME label's questions, the largest difference first.
 
+    Each is a `Difference` as JSON with its `label` (`component.Label`), and `p_holm`, adjusted for all (Holm 1979).
     Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
-
-    Raises:
-        InputError: No question was answered by both, or none has a label.
+    InputError where no question was answered by both, or none has a label.
     """
     a, b = on_both(samples_a, samples_b)
     of_b = {sample.id: sample.facets for sample in samples_b}
@@ -402,14 +366,15 @@ def compare_labels(
     rows = [(label, tagged) for label, tagged in rows if tagged]
     if not rows:
         raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
-    differences: list[LabelDifference] = []
+    differences: list[dict[str, Any]] = []
     for label, tagged in rows:
         d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
         if d is not None:
-            shared = {field.name: getattr(d, field.name) for field in fields(Paired)}
-            differences.append(LabelDifference(label=label, **shared))
+            differences.append(
+                {name: value for name, value in asdict(d).items() if name != "mcnemar"} | {"label": label}
+            )
     if not differences:
         raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
-    adjusted = holm([d.p for d in differences])
-    done = [replace(d, p_holm=p) for d, p in zip(differences, adjusted, strict=True)]
-    return sorted(done, key=lambda d: -abs(d.difference))
+    for d, p in zip(differences, holm([d["p"] for d in differences]), strict=True):
+        d["p_holm"] = p
+    return sorted(differences, key=lambda d: -abs(d["difference"]))

@@ -16,7 +16,7 @@ from reelbench.registry import looks, rows, tables
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
 from reelbench.registry.data.declared_check import lengths_of
-from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
+from reelbench.registry.data.loading import SplitData, imported, is_mini, located, named, read_rows, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
@@ -27,6 +27,7 @@ from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained, is_object
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
+from reelbench.scoring.cognitive_profile import TagsFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +59,6 @@ class Reference:
         return Item(**fields | others)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The files of a score command."""
-
-    predictions: Path
-    references: Path | None = None
-    tags: Path | None = None
-    split: str | None = None
-    data: Path | None = None
-
-
 _FILES_OPENED = 100
 
 Words = tuple[str, tuple[str, ...]]
@@ -95,6 +85,11 @@ class Questions:
     file: Path | None = None
     stated: SourceRecord | None = None
     located: SplitData | None = None
+
+    @classmethod
+    def named(cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None) -> "Questions":
+        """Return those of a benchmark or one of its tasks; InputError where there is nothing of that name."""
+        return cls(*named(name, split), data, file)
 
     @cached_property
     def here(self) -> SplitData:
@@ -159,9 +154,8 @@ class Questions:
     def references(self) -> list[Reference]:
         """Return what answers are compared with, in the order of the file or the rows.
 
-        Raises:
-            InputError: The file lacks what it needs, or a question isn't as it must be.
-            DataUnavailableError: The split is not here.
+        InputError where the file lacks what it needs, or a question isn't as it must be; DataUnavailableError where the
+        split is not here.
         """
         spec, file = self.spec, self.file
         if file is None:
@@ -188,6 +182,17 @@ class Questions:
             wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
             raise InputError(f"{file}: no question with {wanted}")
         return part
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files of a score command."""
+
+    predictions: Path
+    references: Path | None = None
+    tags: TagsFile | None = None
+    split: str | None = None
+    data: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,56 +251,43 @@ class Formats(Protocol):
 
     - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
-    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
-      scores a split with hidden answers; else a line is `submission_row` of this module;
+    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`, `SUBMISSION_SUFFIX`
+      (`.json`: one list), where their server scores a split with hidden answers; else a line is this module's;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
 
     def read(self, questions: Questions, path: Path, document: Any) -> dict[str, Prediction]:  # noqa: ANN401
-        """Read predictions in the owners' formats, by id.
+        """Read predictions by id; InputError, with file, place and field, where they are wrong.
 
-        Args:
-            questions: The questions that they answer.
-            path: The file.
-            document: The JSON value in it, or the list of its lines' values.
-
-        Raises:
-            InputError: The file is wrong; with its name, the place and the field.
+        `document` is the JSON value in the file, or the list of its lines' values.
         """
         ...
 
-    def submission_row(self, sample: Sample) -> dict[str, Any]:
-        """Return a sample as the owners' file has it."""
-        ...
 
-
-def tagged(submission: PredictionSet, path: Path) -> PredictionSet:
+def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
     """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
-    Raises:
-        InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
-            that the tags would hide.
+    InputError where no tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
     """
-    spec, items, tags = submission.questions.spec, submission.items, cognitive_profile.read_tags(path)
+    spec, items, tags = submission.questions.spec, submission.items, given.tags
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
-    without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
+    asked = {item.id for item in items}
+    without_question, without_tags = [qid for qid in tags if qid not in asked], len(asked - tags.keys())
     if len(without_question) == len(tags):
         raise InputError(
-            f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
+            f"{given.path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
             f"questions (first: {items[0].id!r}); are both of the same release and split?"
         )
     all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
     labelled = [
-        item.model_copy(update={"facets": item.facets | cognitive_profile.facets_of(tags[item.id]) | all_of})
-        if item.id in tags
-        else item
+        item.model_copy(update={"facets": item.facets | tags[item.id].facets | all_of}) if item.id in tags else item
         for item in items
     ]
-    counts = {"tags_without_question": len(without_question), "questions_without_tags": len(without_tags)}
+    counts = {"tags_without_question": len(without_question), "questions_without_tags": without_tags}
     said = ("tags belong to no question here", "questions have no tags and are in no cognitive profile")
     notes = [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
     return replace(submission, items=labelled, tags=counts, notes=[*submission.notes, *notes])
@@ -313,13 +305,9 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 
 def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, SettingsRecord]:
-    """Join the answers of an agent that chose what it looked at with its log of looks.
+    """Return the answers of an agent with the distinct times that it looked at, by its log, and their settings.
 
-    Returns:
-        The submission with the distinct times looked at for each question, and the settings of such answers.
-
-    Raises:
-        InputError: A line is not a look, or not at the video of a question that is here.
+    InputError where a line is not a look, or not at the video of a question that is here.
     """
     videos = {item.id: item.video for item in submission.items}
     times: dict[str, set[float]] = defaultdict(set)

@@ -7,7 +7,7 @@ come once per question: pictures without CABAC and deblocking are read three tim
 """
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from itertools import chain
@@ -39,23 +39,43 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
     `sound` is an mp4 whose sound goes beside them, packet by packet (`copy_sound`).
     """
     lasts = max(1, min(round(CLOCK / rate), 2**31 - 1))  # ticks of the clock
+    timed = ((number * lasts, picture) for number, picture in enumerate(pictures))
+    options = {"fflags": "+bitexact"}
+    return write_film(path, timed, Fraction(CLOCK, lasts), lambda _: lasts, sound, encoder=_OPTIONS, options=options)
+
+
+def write_film(
+    path: Path,
+    pictures: Iterable[tuple[int, VideoFrame]],
+    rate: Fraction | int,
+    lasts: Callable[[int], int],
+    sound: Path | None,
+    *,
+    encoder: Mapping[str, str],
+    options: Mapping[str, str],
+) -> int:
+    """Write pictures as H.264 with the sound of an mp4, if any; return how many.
+
+    Each is given with when it is shown, and `lasts` says for how long, in ticks of the clock; `rate` is the frames per
+    second that the file claims, `encoder` and `options` are libx264's and the mp4's.
+    """
     count = 0
     with ExitStack() as opened:
-        container = opened.enter_context(av.open(str(path), "w", format="mp4", options={"fflags": "+bitexact"}))
+        container = opened.enter_context(av.open(str(path), "w", format="mp4", options=dict(options)))
         stream, sound_until = None, None
-        for picture in chain(pictures, (None,)):
+        for at, picture in chain(pictures, ((0, None),)):
             if picture is not None:
                 if stream is None:
-                    stream = container.add_stream("libx264", rate=Fraction(CLOCK, lasts), options=dict(_OPTIONS))
+                    stream = container.add_stream("libx264", rate=rate, options=dict(encoder))
                     stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
                     stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
                     stream.codec_context.colorspace = picture.colorspace
                     stream.codec_context.color_range = picture.color_range
                     sound_until = opened.enter_context(sound_writer(sound, container)) if sound else None
-                picture.pts, picture.time_base, picture.pict_type = count * lasts, Fraction(1, CLOCK), 0
+                picture.pts, picture.time_base, picture.pict_type = at, Fraction(1, CLOCK), 0
                 count += 1
             for packet in stream.encode(picture) if stream else ():
-                packet.duration = lasts
+                packet.duration = lasts(packet.pts or 0)
                 if sound_until is not None:
                     sound_until((packet.pts or 0) / CLOCK)
                 container.mux(packet)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -167,19 +168,18 @@ def decode_pictures(
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
     """Run `work` in a thread of its own and wait until the deadline: a decoder that hangs is left behind."""
-    done: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue()
+    done: queue.Queue[Future[T]] = queue.Queue()
 
     def run() -> None:
+        result = Future[T]()
         try:
-            done.put((work(), None))
+            result.set_result(work())
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, and raised there
-            done.put((None, error))
+            result.set_exception(error)
+        done.put(result)
 
     threading.Thread(target=run, name="reelbench-frames", daemon=True).start()
-    result, error = _next(done, deadline)
-    if error is not None:
-        raise error
-    return result  # type: ignore[return-value]
+    return _next(done, deadline).result()
 
 
 def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:

@@ -6,10 +6,7 @@ plays and seeks in, some 25 kB a second. Each frame keeps the time that it has i
 # pyright: reportUnknownMemberType=false
 
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -18,14 +15,15 @@ from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
 
 from reelbench.registry.errors import MediaError, first_line
-from reelbench.registry.frames.clip import CLOCK, sound_writer
-from reelbench.registry.frames.decoder import Frame, VideoFile
+from reelbench.registry.frames.clip import CLOCK, write_film
+from reelbench.registry.frames.decoder import VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from av.audio.frame import AudioFrame
-    from av.video.stream import VideoStream
 
 log = logging.getLogger("reelbench")
 
@@ -60,42 +58,15 @@ def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | No
     sound = target.with_suffix(".sound.mp4")
     try:
         heard = source.info.sound and _write_sound(video, sound, start, end)
-        _write(target, source.frames(sampling), start, end, sound if heard else None)
+        # Each at its own time, and the last until the end; of a window, what is on screen first may be a little older.
+        frames = source.frames(sampling)
+        timed = ((round(max(0.0, frame.timestamp - start) * CLOCK), frame.picture) for frame in frames)
+        until, options = round((end - start) * CLOCK), {"movflags": "+faststart"}
+        heard = sound if heard else None
+        write_film(target, timed, FPS, lambda at: max(1, until - at), heard, encoder=_PICTURE, options=options)
     finally:
         sound.unlink(missing_ok=True)
     return Excerpt(start, end, min(FPS, source.info.fps))
-
-
-def _write(target: Path, frames: Iterator[Frame], start: float, end: float, sound: Path | None) -> None:
-    """Write frames at their own times; each lasts until the next, the last one until `end`."""
-    options = {"movflags": "+faststart"}
-    with ExitStack() as opened:
-        container = opened.enter_context(av.open(str(target), "w", format="mp4", options=options))
-        stream: VideoStream | None = None
-        sound_until = None
-
-        def mux(packets: list[av.Packet]) -> None:
-            for packet in packets:
-                if sound_until is not None:
-                    sound_until((packet.pts or 0) / CLOCK)
-                container.mux(packet)
-
-        for frame in frames:
-            if stream is None:
-                stream = container.add_stream("libx264", rate=FPS, options=dict(_PICTURE))
-                stream.width, stream.height, stream.pix_fmt = frame.picture.width, frame.picture.height, "yuv420p"
-                stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
-                sound_until = opened.enter_context(sound_writer(sound, container)) if sound else None
-            picture = frame.picture
-            at = max(0.0, frame.timestamp - start)  # of a window, what is on screen when it begins is a little older
-            picture.pts, picture.time_base, picture.pict_type = round(at * CLOCK), Fraction(1, CLOCK), 0
-            mux(stream.encode(picture))
-        packets = stream.encode(None) if stream else []
-        if packets and packets[-1].pts is not None:
-            packets[-1].duration = max(1, round((end - start) * CLOCK) - packets[-1].pts)
-        mux(packets)
-        if sound_until is not None:
-            sound_until(None)
 
 
 def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:

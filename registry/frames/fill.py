@@ -5,10 +5,12 @@ not decoded again, so a run that was stopped goes on where it was. All engines l
 """
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -76,38 +78,31 @@ def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: boo
     return Filled(video, stored.given, stored.notes)
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
-    with starting():  # spawned, not forked: the caller may have threads
-        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_caller)
-
-
 def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Filled]:
-    waiting = deque(videos)
-    while waiting:
-        running: dict[Future[Filled], Path] = {}
-        with _pool(workers) as pool:
-            try:
-                while waiting or running:
-                    while waiting and len(running) < workers:  # no more, so that a crash has few suspects
-                        video = waiting.popleft()
-                        with starting():
-                            running[pool.submit(work, video)] = video
-                    for done in wait(running, return_when=FIRST_COMPLETED).done:
-                        filled = done.result()
-                        del running[done]
-                        yield filled
-            except BrokenProcessPool:
-                pass
-        # Each in a process of its own: if that dies too, it was this one.
-        for suspect in running.values():
-            with _pool(1) as pool:
-                try:
-                    with starting():
-                        alone = pool.submit(work, suspect)
-                    filled = alone.result()
-                except BrokenProcessPool:
-                    filled = Filled(suspect, error=f"{suspect}: {_DIED}")
-            yield filled
+    own = threading.local()
+
+    def decoded(video: Path) -> Filled | None:
+        """Decode in this thread's own process; None where that ends, so that it is known at which video."""
+        try:
+            with starting():  # spawned, not forked: the caller may have threads
+                if not hasattr(own, "pool"):
+                    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_caller)
+                    own.pool = pools.enter_context(pool)
+                running = own.pool.submit(work, video)
+            return running.result()
+        except BrokenProcessPool:
+            del own.pool
+            return None
+
+    with ExitStack() as pools, ThreadPoolExecutor(workers) as threads:
+        pending = {threads.submit(decoded, video): video for video in videos}
+        try:
+            yield from filter(None, (done.result() for done in as_completed(pending)))
+        finally:
+            threads.shutdown(cancel_futures=True)
+        # Again, each alone: there may not have been the memory for all at once.
+        for video in [video for done, video in pending.items() if done.result() is None]:
+            yield decoded(video) or Filled(video, error=f"{video}: {_DIED}")
 
 
 def _remote(work: Work, video: Path) -> Filled:

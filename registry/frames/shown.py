@@ -94,7 +94,8 @@ class Shown:
         for at, picture in enumerate(self.media):
             pieces += [begins[at]] if self.parts and at in begins else []
             if self.timed and self.timestamps:
-                pieces.append(time_label(self.timestamps[at], language))
+                # As models that read times are taught it.
+                pieces.append(f"<{self.timestamps[at]:.1f} {seconds_word(language)}>")
             pieces.append(picture)
         return pieces
 
@@ -111,21 +112,13 @@ class Shown:
         return visuals
 
 
-def time_label(seconds: float, language: str) -> str:
-    """Return what says before a picture when it is on screen, as models that read times are taught it."""
-    return f"<{seconds:.1f} {seconds_word(language)}>"
-
-
 def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
     """Return the fate of the sound of all videos that were shown, as the record says it."""
     if sampling.kind in {"none", "native"}:
         return "none" if sampling.kind == "none" else "unknown"
     became = set(heard)
-    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
-    for what in telling_first:
-        if what in became:
-            return what
-    return "unknown"
+    telling_first: tuple[Audio, ...] = ("kept", "dropped", "none", "unknown")
+    return next(what for what in telling_first if what in became or what == "unknown")
 
 
 def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:

@@ -137,7 +137,7 @@ class FrameStore:
             # The files that they are.
             picked: list[int] = sampling.pick(timeline).tolist()
             shown_at = [float(timeline.timestamps[frame]) for frame in picked]
-            stored = _stored(sampling, timeline, shown_at, tuple(paths[frame] for frame in picked))
+            stored = _stored(sampling, timeline, shown_at, [paths[frame] for frame in picked])
             return stored.padded() if even and len(picked) % 2 else stored
         marks = zip(*map(_fingerprints, paths), strict=True)
         joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
@@ -340,11 +340,9 @@ def _write_frames(
     from reelbench.registry.frames.clip import write_clip
 
     positions = sampling.pick(timeline)
-    picked = len(positions)
-    rate = sampling.rate(timeline, positions)
     timestamps: list[float] = []
     size = (0, 0)
-    names: list[str] = []
+    files: list[Path] = []
 
     def noted() -> Iterator[Any]:
         nonlocal size
@@ -357,36 +355,38 @@ def _write_frames(
             yield frame
 
     if sampling.form == "clip":
-        names.append(f"{key}.mp4")
-        write_clip(aside / names[0], (frame.picture for frame in noted()), rate, sound)
+        files.append(aside / f"{key}.mp4")
+        write_clip(files[0], (frame.picture for frame in noted()), sampling.rate(timeline, positions), sound)
         if sound is not None:
             sound.unlink()
     else:
         from PIL import Image
 
         for number, frame in enumerate(noted()):
-            names.append(f"{number:05d}.jpg")
-            Image.fromarray(frame.rgb).save(aside / names[-1], format="JPEG", quality=95, subsampling=0)
-    if len(timestamps) < picked:
-        notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
-    files = tuple(aside / name for name in names)
-    stored = _stored(sampling, timeline, timestamps, () if sampling.form == "clip" else files)
-    path = files[0] if sampling.form == "clip" else None
-    return replace(
-        stored, path=path, width=size[0], height=size[1], notes=(*notes, *stored.notes), audio=audio, step=timeline.step
-    )
+            files.append(aside / f"{number:05d}.jpg")
+            Image.fromarray(frame.rgb).save(files[-1], format="JPEG", quality=95, subsampling=0)
+    if (lost := len(positions) - len(timestamps)) > 0:
+        notes = (*notes, f"damaged: {lost} of the {len(positions)} frames picked can't be decoded")
+    stored = _stored(sampling, timeline, timestamps, files, notes)
+    return replace(stored, width=size[0], height=size[1], audio=audio, step=timeline.step)
 
 
 def _stored(
-    sampling: FrameSampling, timeline: Timeline, timestamps: Sequence[float], images: tuple[Path, ...]
+    sampling: FrameSampling,
+    timeline: Timeline,
+    timestamps: Sequence[float],
+    files: Sequence[Path],
+    notes: tuple[str, ...] = (),
 ) -> StoredFrames:
     """Return the frames that were given, at their times; what the sampling and the video say of them is filled in."""
     picked, asked = sampling.pick(timeline), sampling.asked(timeline)
+    short = f"short: {asked} frames asked for, the video has {len(picked)}"
+    clip = sampling.form == "clip"
     return StoredFrames(
         sampling=str(sampling),
         form=sampling.form,
-        path=None,
-        images=images,
+        path=files[0] if clip else None,
+        images=() if clip else tuple(files),
         timestamps=tuple(round(at, 6) for at in timestamps),
         padding=0,
         asked=asked,
@@ -395,7 +395,7 @@ def _stored(
         rate=sampling.rate(timeline, picked),
         width=0,
         height=0,
-        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
+        notes=(*notes, short) if len(picked) < asked else notes,
         audio="none",
     )
 

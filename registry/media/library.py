@@ -156,18 +156,23 @@ class Library:
             return pictures.paths[0] if pictures else None
         if is_mini(self.split) and self.make:
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
-        names = [os.path.split(name) for name in candidates(self.spec, row["video"])]
-        for root in self._searched:
-            for folder, name in names:
-                if name in self._listing(f"{root}/{folder}")[0]:
-                    return self._checked(root, root / folder / name)
-        return None
+        return self._first(candidates(self.spec, row["video"]))
 
-    def _checked(self, root: Path, path: Path) -> Path:
-        """Return a file found below a root; InputError where the benchmark's own folder has a link that leads out."""
-        if root not in self._own_roots:
-            return path
-        return contained(self.spec.folder, path, media=True, also=[r for r in self.roots if r not in self._own_roots])
+    def _first(self, names: Iterable[str]) -> Path | None:
+        """Return the first such file below a root; InputError where the benchmark's own folder has a link leading out.
+
+        All names are looked for below one root before the next.
+        """
+        places = [os.path.split(name) for name in names]
+        for root in self._searched:
+            for folder, name in places:
+                if name in self._listing(f"{root}/{folder}")[0]:
+                    path = root / folder / name
+                    if root not in self._own_roots:
+                        return path
+                    others = [other for other in self.roots if other not in self._own_roots]
+                    return contained(self.spec.folder, path, media=True, also=others)
+        return None
 
     def named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
@@ -184,12 +189,8 @@ class Library:
         """
         stems = dict.fromkeys(Path(name).with_suffix("") for name in candidates(self.spec, row["video"]))
         tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
-        for root in self._searched:
-            for stem in stems:
-                for name in (f"{stem.name}{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES):
-                    if name in self._listing(f"{root}/{stem.parent}")[0]:
-                        return self._checked(root, root / stem.parent / name)
-        return None
+        ends = [f"{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES]
+        return self._first(f"{stem}{end}" for stem in stems for end in ends)
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
         """Return the subtitles that go with a row's frames; None where the sampling asks for none.

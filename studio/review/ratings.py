@@ -3,8 +3,6 @@
 And people's scores of a model's answers, on the judge's scale and blind to its scores: what calibrates a judge.
 """
 
-import csv
-import io
 import random
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +16,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
-from reelbench.registry.text_tables import Table, number
+from reelbench.registry.text_tables import Table, csv_text, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
 from reelbench.studio.data_files import published
@@ -56,27 +54,24 @@ class Ratings(ReviewKind):
                 if right:
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
-                items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+                items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
             places.append(parts.Place(video, video, items))
         return places
 
     def check(self, review: Review, path: Path) -> None:
         """Check that each rating is one of a dimension that its part has; and decisions."""
         super().check(review, path)
-        for part, identifier, dimension, rating in ratings_in(review):
-            if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
-                raise InputError(
-                    f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
-                    f"{LOWEST} to {HIGHEST} of ours"
-                )
+        for (part, identifier), given in review.rated.items():
+            for dimension, rating in given.items():
+                if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
+                    raise InputError(
+                        f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
+                        f"{LOWEST} to {HIGHEST} of ours"
+                    )
 
     def done(self, review: Review) -> int:
         """Return the number of parts with a rating on each of their dimensions."""
-        return sum(
-            DIMENSIONS[part].keys() <= given.keys()
-            for part, items in review.ratings.items()
-            for given in items.values()
-        )
+        return sum(DIMENSIONS[part].keys() <= given.keys() for (part, _), given in review.rated.items())
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what was decided on a low rating."""
@@ -136,8 +131,9 @@ def rated(reviews: Reviews) -> tuple[dict[str, dict[str, review_kind.ScaleFigure
     """
     given: dict[tuple[str, str], dict[str, list[int]]] = {}
     for review in reviews.reviews.values():
-        for part, identifier, dimension, rating in ratings_in(review):
-            given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
+        for (part, identifier), by_dimension in review.rated.items():
+            for dimension, rating in by_dimension.items():
+                given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
     if not given:
         raise InputError("nothing is rated in these files yet")
     table: dict[str, dict[str, review_kind.ScaleFigures]] = {}
@@ -165,12 +161,10 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
     """
     said: dict[str, list[str]] = {}
+    ratings = {who: reviews.reviews[who].rated for who in reviews.reviewers}
     for part, identifier, dimension, mean in rated(reviews)[1]:
-        given = [
-            f"{who} {review.ratings[part][identifier][dimension]}"
-            for who, review in sorted(reviews.reviews.items())
-            if dimension in review.ratings.get(part, {}).get(identifier, {})
-        ]
+        items = [(who, of.get((part, identifier), {})) for who, of in ratings.items()]
+        given = [f"{who} {by_dimension[dimension]}" for who, by_dimension in items if dimension in by_dimension]
         name = _decided_under(part, identifier)
         said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
     for who, review in sorted(reviews.reviews.items()):
@@ -184,23 +178,15 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
         for name in [name for name in texts if name in said]:
             shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
             shows.append(parts.shown_text("Rated low", "", others=said[name]))
-            asks = list(RATINGS.asks)
-            for part, text in texts[name].items():
-                title = f"{parts.capitalised(part)}, edited"
-                asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
-            item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+            decision, note = RATINGS.asks
+            field = {"type": "text", "rows": 3, "optional": True}
+            edits = [
+                {**field, "name": part, "title": f"{parts.capitalised(part)}, edited", "start": text}
+                for part, text in texts[name].items()
+            ]
+            item = parts.review_item(name, video, shows, [decision, *edits, note])
             places.append(parts.Place(video, name, [item]))
     return places
-
-
-def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
-    """Return part, id, dimension and rating of each rating in a file."""
-    return [
-        (part, identifier, dimension, rating)
-        for part, items in review.ratings.items()
-        for identifier, dimensions in items.items()
-        for dimension, rating in dimensions.items()
-    ]
 
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
@@ -225,8 +211,8 @@ def _write_verified(
         {
             name
             for review in reviews.reviews.values()
-            for name, given in review.ratings.get(part, {}).items()
-            if DIMENSIONS[part].keys() <= given.keys()
+            for (of, name), given in review.rated.items()
+            if of == part and DIMENSIONS[part].keys() <= given.keys()
         }
         for part in ("question", "answer")
     ]
@@ -273,7 +259,10 @@ class JudgeScores(ReviewKind):
         return any(len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1 for name in names)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return each criterion's figures; InputError where nothing is scored, or a score is off the scale."""
+        """Return each criterion's figures; InputError where a score is off the scale.
+
+        Written is a CSV file of `id`, the mean `score` and, where there are several, `criterion`.
+        """
         judge = discovery.get(reviews.benchmark).judge
         if judge is None:
             raise InputError(f"{reviews.benchmark}: has no judged metric")
@@ -302,7 +291,13 @@ class JudgeScores(ReviewKind):
         rows = [(name, number(found.mean), str(found.n), number(found.alpha)) for name, found in criteria.items()]
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
         table = Table(f"{reviews.heading}, {items} answers", columns, rows)
-        write = partial(_write_means, means, several=len(judge.criteria) > 1)
+        several = len(judge.criteria) > 1
+
+        def write(path: Path) -> str:
+            rows = [(item, f"{score:g}", name) for (item, name), score in sorted(means.items())]
+            write_text(path, csv_text(row[: 3 if several else 2] for row in [("id", "score", "criterion"), *rows]))
+            return f"{number_of(len(means), 'score')} written to {path}"
+
         return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)
 
 
@@ -321,14 +316,3 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> p
     ]
     asks = [parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name)) for name in judge.criteria]
     return parts.row_item(row, shows, asks)
-
-
-def _write_means(means: Mapping[tuple[str, str], float], path: Path, *, several: bool) -> str:
-    """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["id", "score", *(["criterion"] if several else [])])
-    for (item, name), score in sorted(means.items()):
-        table.writerow([item, f"{score:g}", *([name] if several else [])])
-    write_text(path, text.getvalue())
-    return f"{number_of(len(means), 'score')} written to {path}"

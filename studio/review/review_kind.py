@@ -1,7 +1,7 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words in
-`kinds.yaml`, and a line in `kinds`. What pages save is read here, and several files of one page are put together.
+Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words and what
+it asks in `kinds.yaml`, and a line in `kinds`. What pages save is read here, and files of one page are put together.
 """
 
 import random
@@ -61,6 +61,11 @@ class Review(BaseModel):
     ratings: dict[str, dict[str, dict[str, StrictInt]]] = Field(default_factory=dict)
     marks: dict[str, Marks] = Field(default_factory=dict)
     comments: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def rated(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Part and id -> dimension -> rating."""
+        return {(part, name): given for part, items in self.ratings.items() for name, given in items.items()}
 
     def joined(self, later: "Review") -> "Review":
         """Return one person's two parts of a draw as one: never two people who agree with each other."""

@@ -95,6 +95,12 @@ def of(model: str | None) -> Adapter:
     return ADAPTERS.get(model or "") or Adapter(images=model is not None, even=True, looked_at=False)
 
 
+def values_in(given: str | None) -> dict[str, str]:
+    """Return the values in a list such as `--model_args` has, `name=value` each, by name."""
+    pairs = (part.strip().partition("=") for part in (given or "").split(",") if part)
+    return {name.strip(): value for name, _, value in pairs}
+
+
 def row(model: str) -> dict[str, str]:
     """Return the facts known of an adapter: its form of `uniform:4`, and the frames seen to reach its model."""
     sampling = FrameSampling.parse("uniform:4")

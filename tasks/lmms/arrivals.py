@@ -12,12 +12,11 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import wraps
 from typing import Any
 
 from reelbench.registry.attachment import Attachment
 from reelbench.registry.rows import Row
+from reelbench.tasks.lmms.wrapping import wrap
 
 Key = tuple[str, str]
 """A row's split and id."""
@@ -25,19 +24,17 @@ Key = tuple[str, str]
 _MOST = 256
 """Rows that a thread's list holds: more than any batch."""
 
-_MARK = "_reelbench_counts"
+
+class _Thread(threading.local):
+    """A thread's rows: those it was given, those of them since something arrived, those that something arrived for."""
+
+    def __init__(self) -> None:
+        self.rows = deque[Key](maxlen=_MOST)
+        self.waiting = list[Key]()
+        self.arriving = list[Key]()
 
 
-@dataclass
-class _Thread:
-    rows: deque[Key] = field(default_factory=lambda: deque(maxlen=_MOST))
-    waiting: list[Key] = field(default_factory=list)
-    """Rows that were handed over since something arrived."""
-    arriving: list[Key] = field(default_factory=list)
-    """Rows that something arrived for already."""
-
-
-_threads = threading.local()
+_thread = _Thread()
 _handed: dict[Key, int] = {}
 _texts: dict[str, Key] = {}
 _arrived: dict[Key, int | None] = {}
@@ -48,21 +45,15 @@ def key_of(row: Row) -> Key:
     return row["split"], row["id"]
 
 
-def _thread() -> _Thread:
-    if not hasattr(_threads, "known"):
-        _threads.known = _Thread()
-    return _threads.known
-
-
 def hand_over(row: Row, frames: int, text: str = "") -> None:
     """Note that an adapter is given a row: so many frames (0: none, or a whole video), and the text that asks."""
     install()
-    key, thread = key_of(row), _thread()
-    if key in thread.rows:
-        thread.rows.remove(key)
-    thread.rows.append(key)
-    if key not in thread.waiting:
-        thread.waiting.append(key)
+    key = key_of(row)
+    if key in _thread.rows:
+        _thread.rows.remove(key)
+    _thread.rows.append(key)
+    if key not in _thread.waiting:
+        _thread.waiting.append(key)
     _handed[key] = frames
     _arrived.pop(key, None)
     if text:
@@ -71,7 +62,7 @@ def hand_over(row: Row, frames: int, text: str = "") -> None:
 
 def latest(count: int) -> tuple[Key, ...]:
     """Return the last rows that this thread was given, at most so many, oldest first; none where it was given none."""
-    return tuple(_thread().rows)[-count:]
+    return tuple(_thread.rows)[-count:]
 
 
 def arrived(row: Row) -> int | None:
@@ -88,10 +79,9 @@ def forget(split: str) -> None:
 
 def _group() -> list[Key]:
     """Return the rows that what arrives now is for: those handed over since, else those of the time before."""
-    thread = _thread()
-    if thread.waiting:  # of the run before too, where nothing arrived
-        thread.arriving, thread.waiting = [key for key in thread.waiting if key in _handed], []
-    return thread.arriving
+    if _thread.waiting:  # of the run before too, where nothing arrived
+        _thread.arriving, _thread.waiting = [key for key in _thread.waiting if key in _handed], []
+    return _thread.arriving
 
 
 def clips_arrived(counts: Sequence[int]) -> None:
@@ -147,82 +137,50 @@ class StoredPicture(str):
 
 def install() -> None:
     """Count at each place that is loaded by now; once each."""
-    for module, owner, name, counting in _PLACES:
-        found = getattr(sys.modules.get(module), owner, None)
-        original = getattr(found, name, None)
-        if original is not None and not getattr(original, _MARK, False):
-            counted = counting(original)
-            setattr(counted, _MARK, True)
-            setattr(found, name, counted)
+    for place, ours in _PLACES.items():
+        module, owner, name = place.rsplit(".", 2)
+        wrap(getattr(sys.modules.get(module), owner, None), name, ours)
 
 
-def _noting(
-    *, sent: Callable[[Any], None] | None = None, came: Callable[[Any], None] | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a wrapper by which a method notes the messages that it is given, or makes."""
-
-    def noting(original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def noted(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            if sent is not None:
-                sent(kwargs["messages"] if "messages" in kwargs else args[0] if args else None)
-            made = original(self, *args, **kwargs)
-            if came is not None:
-                came(made)
-            return made
-
-        return noted
-
-    return noting
+def _clips_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    made = original(*args, **kwargs)
+    clips_arrived([*map(len, made)])
+    return made
 
 
-def _of_messages(messages: Any) -> None:  # noqa: ANN401 - a conversation, or a list of them
-    several = isinstance(messages, list) and messages and isinstance(messages[0], list)
+def _pictures_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    made = original(*args, **kwargs)
+    pictures_arrived(sum(len(part) if isinstance(part, list | tuple) else 1 for part in made))
+    return made
+
+
+def _sent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    messages: Any = kwargs["messages"] if "messages" in kwargs else args[0] if args else None
+    several = isinstance(messages, list) and messages and isinstance(messages[0], list)  # conversations
     for one in messages if several else [messages]:
         message_sent(one)
+    return original(self, *args, **kwargs)
 
 
-def _stored(original: Callable[..., str]) -> Callable[..., str]:
-    @wraps(original)
-    def encoded(self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
-        return (
-            image.attachment.data_url() if isinstance(image, StoredPicture) else original(self, image, *args, **kwargs)
-        )
-
-    return encoded
+def _stored(original: Callable[..., str], self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
+    return image.attachment.data_url() if isinstance(image, StoredPicture) else original(self, image, *args, **kwargs)
 
 
-def _with_stored(original: Callable[..., list[dict[str, Any]]]) -> Callable[..., list[dict[str, Any]]]:
-    @wraps(original)
-    def sent(self: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        messages = original(self, *args, **kwargs)
-        for part in (part for message in messages for part in message["content"] if part["type"] == "image_url"):
-            url = part["image_url"]["url"]
-            if (own := url.find("data:", 1)) > 0:  # a stored picture's, behind the head that lmms-eval writes
-                part["image_url"]["url"] = url[own:]
-        return messages
-
-    return sent
+def _with_stored(original: Callable[..., list[dict[str, Any]]], *args: Any, **kwargs: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    messages = original(*args, **kwargs)
+    for part in (part for message in messages for part in message["content"] if part["type"] == "image_url"):
+        url = part["image_url"]["url"]
+        if (own := url.find("data:", 1)) > 0:  # a stored picture's, behind the head that lmms-eval writes
+            part["image_url"]["url"] = url[own:]
+    return messages
 
 
-_MESSAGES = "lmms_eval.protocol"
-_COMPLETIONS = "openai.resources.chat.completions.completions"
-_PLACES = (
-    (_MESSAGES, "ChatMessages", "encode_image", _stored),
-    (_MESSAGES, "ChatMessages", "to_openai_messages", _with_stored),
-    (
-        "transformers.video_processing_utils",
-        "BaseVideoProcessor",
-        "_prepare_input_videos",
-        _noting(came=lambda made: clips_arrived([*map(len, made)])),
-    ),
-    (
-        "transformers.image_processing_utils",
-        "BaseImageProcessor",
-        "_prepare_image_like_inputs",
-        _noting(came=lambda made: pictures_arrived(sum(len(i) if isinstance(i, list | tuple) else 1 for i in made))),
-    ),
-    (_COMPLETIONS, "Completions", "create", _noting(sent=_of_messages)),
-    (_COMPLETIONS, "AsyncCompletions", "create", _noting(sent=_of_messages)),
-    ("vllm.entrypoints.llm", "LLM", "chat", _noting(sent=_of_messages)),
-)
+_PLACES = {
+    "lmms_eval.protocol.ChatMessages.encode_image": _stored,
+    "lmms_eval.protocol.ChatMessages.to_openai_messages": _with_stored,
+    "transformers.video_processing_utils.BaseVideoProcessor._prepare_input_videos": _clips_made,
+    "transformers.image_processing_utils.BaseImageProcessor._prepare_image_like_inputs": _pictures_made,
+    "openai.resources.chat.completions.completions.Completions.create": _sent,
+    "openai.resources.chat.completions.completions.AsyncCompletions.create": _sent,
+    "vllm.entrypoints.llm.LLM.chat": _sent,
+}

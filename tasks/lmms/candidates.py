@@ -34,10 +34,8 @@ class AllAnswers:
 def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] | str":  # noqa: ANN401 - lmms-eval's model
     """Return the `k` best sequences of one beam search, best first, as the adapter would have written them.
 
-    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request.
-
-    Raises:
-        ReelbenchError: The adapter has no beams, or edits its text, so that only it knows what another beam would say.
+    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request. ReelbenchError
+    where it has no beams, or edits its text, so that only it knows what another beam would say.
     """
     model = getattr(adapter, "model", None)
     name = type(adapter).__name__
@@ -47,16 +45,13 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     search = _Search(model.generate, k)  # type: ignore[union-attr] - checked above
     with replaced(model, "generate", search):
         [answer] = ask(adapter, [request])
-    if search.error is not None:
-        return f"{FAILED}: {first_line(search.error)}]"
-    if search.sequences is None and aggregation.is_failure(text_of(answer)):
-        return text_of(answer)
-    if search.sequences is None:
-        raise ReelbenchError(no_beams)
+    sequences = search.outcome(text_of(answer), no_beams)
+    if isinstance(sequences, str):
+        return sequences
     written = text_of(answer).strip()
     texts = [""]
     for how in ({"clean_up_tokenization_spaces": False}, {}):  # the ways in which adapters turn tokens into text
-        decoded = tokenizer_of(adapter).batch_decode(search.sequences, skip_special_tokens=True, **how)
+        decoded = tokenizer_of(adapter).batch_decode(sequences, skip_special_tokens=True, **how)
         texts = [text.strip() for text in decoded]
         if texts[0] == written:
             return texts
@@ -66,14 +61,34 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     )
 
 
-class _Search:
+class StandIn:
+    """Stands in for an adapter's call, and then has its `result`, or the `error` that was raised."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def outcome(self, answer: str, not_called: str) -> Any:  # noqa: ANN401
+        """Return the result, or the mark of a failed request; ReelbenchError where an `answer` came without the call.
+
+        Some adapters take an error for an empty answer; others have a mark of their own for one.
+        """
+        if self.result is not None:
+            return self.result
+        if self.error is not None:
+            return f"{FAILED}: {first_line(self.error)}]"
+        if aggregation.is_failure(answer):
+            return answer
+        raise ReelbenchError(not_called)
+
+
+class _Search(StandIn):
     """Stands in for a model's `generate`: the same call with `k` beams, of which the caller gets the best."""
 
     def __init__(self, generate: Callable[..., Any], k: int) -> None:
+        super().__init__()
         self._generate = generate
         self._k = k
-        self.sequences: Any = None
-        self.error: Exception | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
         greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
@@ -81,17 +96,17 @@ class _Search:
         try:
             out = self._generate(*args, **{**kwargs, **greedy, **several})
         except Exception as error:
-            self.error = error  # some adapters take it for an empty answer
+            self.error = error
             raise
         sequences = getattr(out, "sequences", out)
         if len(sequences) != self._k:
             raise ReelbenchError(f"{len(sequences)} sequences where {self._k} beams of one question were asked for")
         prompt = prompt_ids(args, kwargs)
-        self.sequences = sequences
+        self.result = sequences
         # Models return the prompt too, unless they were given embeddings of it.
         if prompt is not None and sequences.shape[1] >= (length := prompt.shape[1]):
             repeated = bool((sequences[0, :length] == prompt[0]).all())
-            self.sequences = sequences[:, length:] if repeated else sequences
+            self.result = sequences[:, length:] if repeated else sequences
         if sequences is out:
             return sequences[:1]
         out.sequences = sequences[:1]

@@ -76,17 +76,13 @@ def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
 
 def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the files' texts by name."""
-    tasks = {f"{task.name}.yaml": _yaml(_config(spec, task)) for task in spec.tasks}
-    parent, _, name = spec.package.rpartition(".")
-    benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
-    imports = "\n".join(sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"]))
-    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(benchmark.SPEC)\n\n'
-    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", **tasks}
-
-
-def _yaml(config: dict[str, Any]) -> str:
-    text = yaml.dump(config, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
-    return f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
+    tasks = {}
+    for task in spec.tasks:
+        text = yaml.dump(_config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
+        tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
+    imports = "\n".join(sorted([f"from {spec.package} import SPEC", "from reelbench.tasks.lmms.task import LmmsTask"]))
+    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\n__getattr__ = LmmsTask(SPEC).named\n'
+    return {"lmms.py": module, **tasks}
 
 
 def write(package: str) -> list[Path]:

@@ -14,9 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from reelbench.registry.errors import ReelbenchError, first_line
-from reelbench.scoring import aggregation
-from reelbench.tasks.lmms.candidates import FAILED, Ask, prompt_ids, replaced, text_of, tokenizer_of
+from reelbench.registry.errors import ReelbenchError
+from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replaced, text_of, tokenizer_of
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -35,35 +34,28 @@ class SentenceLogprobs:
 def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) -> SentenceLogprobs | str:  # noqa: ANN401
     """Return each sentence's log-likelihood as the answer to a request; the mark of a failed request where it failed.
 
-    Raises:
-        ReelbenchError: The adapter has no such call, or what it calls can't say.
+    ReelbenchError where the adapter has no such call, or what it calls can't say.
     """
     name = type(adapter).__name__
     kind = call_of(adapter)
     if kind is _GenerateCall:
-        call: _Intercepted = _GenerateCall(adapter, sentences)
+        call: _Call = _GenerateCall(adapter, sentences)
         with replaced(adapter.model, "generate", call):
             [given] = ask(adapter, [request])
     else:
         twin = copy.copy(adapter)  # another question may be under way
         twin.client = call = kind(adapter.client, sentences)
         [given] = ask(twin, [request])
-    answer = text_of(given)
     if call.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {call.problem}")
-    if call.result is not None:
-        return call.result
-    if call.error is not None:
-        return f"{FAILED}: {first_line(call.error)}]"
-    if aggregation.is_failure(answer):  # lmms-eval's own word for a call that failed in its adapter
-        return answer
-    raise ReelbenchError(f"{name} has no option scores: it was asked ({answer[:60]!r}), but {_NEEDED}")
+    answer = text_of(given)
+    return call.outcome(answer, f"{name} has no option scores: it was asked ({answer[:60]!r}), but {_NEEDED}")
 
 
 _NEEDED = "they need a model of Hugging Face's that is asked by `generate`, or a server of vLLM's (`--model openai`)"
 
 
-def call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401 - lmms-eval's model
+def call_of(adapter: Any) -> "type[_Call]":  # noqa: ANN401 - lmms-eval's model
     """Return the replacement of an adapter's last call; ReelbenchError where it makes none that is known here."""
     if callable(getattr(getattr(adapter, "model", None), "generate", None)):
         return _GenerateCall
@@ -80,18 +72,16 @@ def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
 
 
-class _Intercepted:
-    """Stands in for a call; then it has a `result`, the `error` that was raised, or a `problem` of every such call."""
+class _Call(StandIn):
+    """Stands in for a call; `problem` is what is wrong with every such call."""
 
     def __init__(self, asked: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - an adapter, or a client
-        self._asked = asked
-        self._sentences = sentences
-        self.result: SentenceLogprobs | None = None
+        super().__init__()
+        self._asked, self._sentences = asked, sentences
         self.problem: str | None = None
-        self.error: Exception | None = None
 
 
-class _GenerateCall(_Intercepted):
+class _GenerateCall(_Call):
     """Stands in for a model's `generate`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
@@ -116,7 +106,7 @@ class _GenerateCall(_Intercepted):
         try:
             self.result = of_model(self._asked.model, {**inputs, "input_ids": prompt}, tokens)
         except Exception as error:
-            self.error = error  # some adapters take it for an empty answer
+            self.error = error
             raise
         return torch.cat([prompt, prompt[:, -1:]], dim=1)  # something for the adapter to decode
 
@@ -125,7 +115,7 @@ _TAIL = 16
 """Tokens at a prompt's end among which a tag that opens its reasoning stands."""
 
 
-class _ServerCall(_Intercepted):
+class _ServerCall(_Call):
     """Stands in for the client of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
 
     @property
@@ -178,11 +168,7 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
 
     The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
     by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.
-
-    Args:
-        model: Called with `inputs`.
-        inputs: What its `generate` was given, `input_ids` (1 × length) among it.
-        tokens: The continuations.
+    `inputs` are what its `generate` was given, `input_ids` (1 × length) among it; `tokens` are the continuations.
     """
     import torch
 

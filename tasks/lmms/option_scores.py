@@ -35,8 +35,7 @@ ANSWERING = "answering"
 def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec) -> str:  # noqa: ANN401
     """Return a question's option scores as one text, or the mark of a failed request.
 
-    Raises:
-        ReelbenchError: The adapter can't give them, or its server doesn't.
+    ReelbenchError where the adapter can't give them, or its server doesn't.
     """
     row, words = row_of(adapter, request), task.options
     assert words is not None  # noqa: S101 - the caller asks for such tasks only
@@ -79,8 +78,7 @@ def compared_anew(
 ) -> tuple[DataName, list[Item]]:
     """Return a run's data and items with its option scores compared in another way.
 
-    Raises:
-        InputError: The task has no option scores, or was run with other spans.
+    InputError where the task has no option scores, or was run with other spans.
     """
     decoding.check(task, None, answering)
     run = Answering.parse(data.answering or "options").for_task(task)

@@ -63,11 +63,8 @@ def run_and_score(
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
-    For the arguments see `run`; `questions` are those that `check_data` found.
-
-    Raises:
-        InputError: A task is one that is not scored.
-        ReelbenchError: lmms-eval failed, or left no result at all.
+    For the arguments and errors see `run`; `questions` are those that `check_data` found. InputError too where a task
+    is one that is not scored.
     """
     for name in wanted_tasks(arguments):
         check_scored(name)
@@ -90,18 +87,9 @@ def run(
 ) -> list[LoggedTask]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
 
-    Args:
-        arguments: lmms-eval's.
-        output: The `--output_path` in them.
-        sampling: The frames.
-        note: Told one line for each thing that the user should know.
-        environ: Variables beside this process's.
-        kept_open: File descriptors that lmms-eval holds open as long as it runs.
-        stdout: File descriptor that its own table goes to; by default where ours go.
-        start: Runs lmms-eval; by default in a process of its own.
-
-    Raises:
-        ReelbenchError: lmms-eval failed, or left no result at all.
+    `output` is the `--output_path` in its arguments; `note` is told one line for each thing that the user should know;
+    `environ` are variables beside this process's; `start` runs it, by default in a process of its own. ReelbenchError
+    where it failed, or left no result at all.
     """
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
@@ -156,13 +144,8 @@ def _following(part: Bar, environ: dict[str, str]) -> Generator[None]:
 def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> dict[str, Questions]:
     """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
 
-    A task that lacks them is left out by lmms-eval; that is no error as long as another one is left.
-
-    Returns:
-        The questions of each task whose rows are here.
-
-    Raises:
-        DataUnavailableError: None of the tasks has both.
+    A task that lacks them is left out by lmms-eval; DataUnavailableError only where no other one is left. Returned are
+    the questions of each task whose rows are here.
     """
     ours = wanted_tasks(arguments)
     videos = videos and (sampling is None or sampling.kind != "none")
@@ -187,11 +170,7 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
 
 
 def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
-    """Return the variables by which lmms-eval asks as was chosen.
-
-    Raises:
-        InputError: One of our tasks can't be asked so, or none of ours is asked.
-    """
+    """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
     chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
     stated = {name: str(way) for name, way in chosen.items() if way is not None}
     names = sorted(wanted_tasks(arguments))
@@ -211,9 +190,8 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
 
 def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
-    model_args = option_value(arguments, "--model_args") or ""
-    given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
-    given["batch_size"] = option_value(arguments, "--batch_size") or "1"
+    model_args = option_value(arguments, "--model_args")
+    given = adapters.values_in(model_args) | {"batch_size": option_value(arguments, "--batch_size") or "1"}
     model = option_value(arguments, "--model")
     adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
     added, notes = adapters.matched(model, given, sampling)
@@ -221,12 +199,9 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
         note(line)
     if not added:
         return arguments
-    note(f"frames {sampling}: --model_args {','.join(f'{name}={value}' for name, value in added.items())} added")
-    return replaced(
-        arguments,
-        "--model_args",
-        ",".join(part for part in (model_args, *(f"{name}={value}" for name, value in added.items())) if part),
-    )
+    pairs = [f"{name}={value}" for name, value in added.items()]
+    note(f"frames {sampling}: --model_args {','.join(pairs)} added")
+    return _with_more(arguments, "--model_args", pairs)
 
 
 def with_output_limit(
@@ -237,39 +212,35 @@ def with_output_limit(
     A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3) take 0.
     """
     tokens = max_tokens or (THINKING_TOKENS if thinking else None)
-    model, model_args = option_value(arguments, "--model"), option_value(arguments, "--model_args") or ""
-    if tokens is None and adapters.of(model).thinks and "enable_thinking=" not in model_args:
+    model = option_value(arguments, "--model")
+    told = "enable_thinking=" in (option_value(arguments, "--model_args") or "")
+    if tokens is None and adapters.of(model).thinks and not told:
         note(
             f"{model} thinks before it answers, and an answer has 512 tokens or less: --thinking gives it more, "
             "--model_args enable_thinking=False has it answer at once"
         )
     if tokens is None or not arguments:
         return arguments
-    given = option_value(arguments, "--gen_kwargs") or ""
-    pairs = (part.strip().partition("=") for part in given.split(","))
-    own = {name: value for name, _, value in pairs}
+    own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     if _MAX_NEW_TOKENS in own:
         note(f"--gen_kwargs {_MAX_NEW_TOKENS}={own[_MAX_NEW_TOKENS]} stays, and not {tokens}: it was given")
         return arguments
     if thinking and "temperature" not in own:
         note("--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one that the model wants")
-    return replaced(arguments, "--gen_kwargs", ",".join(filter(None, (given, f"{_MAX_NEW_TOKENS}={tokens}"))))
+    return _with_more(arguments, "--gen_kwargs", [f"{_MAX_NEW_TOKENS}={tokens}"])
 
 
 def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], PresetRecord]:
     """Return lmms-eval's arguments with a preset's values that they don't give, and the preset as it was taken.
 
-    Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can be told.
-
-    Raises:
-        InputError: It has a value that can't be said to lmms-eval.
+    Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can be told. InputError
+    where it has a value that can't be said to lmms-eval.
     """
     for name in ("prompt", "thinking"):
         if preset.get(name) not in {None, "after"}:
             raise InputError(f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`")
     names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {"max_tokens": _MAX_NEW_TOKENS}
-    given = option_value(arguments, "--gen_kwargs") or ""
-    own = {part.partition("=")[0].strip() for part in given.split(",")}
+    own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     model = option_value(arguments, "--model")
     lost = {
         name
@@ -279,33 +250,29 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     preset = preset.overridden_by(
         **{name: name in lost or theirs in own or None for name, theirs in names.items()},
         seed=option_value(arguments, "--seed"),
-        pixels=None if "qwen" in (option_value(arguments, "--model") or "") else "not taken",
+        pixels=None if "qwen" in (model or "") else "not taken",
     )
     pairs = [
         f"{theirs}={preset.get(name)}"
         for name, theirs in names.items()
         if preset.get(name) is not None and name not in lost
     ]
-    if preset.get("temperature") and "do_sample" not in own and not {"temperature"} & {*own, *lost}:
+    if preset.get("temperature") and "do_sample" not in own and "temperature" not in {*own, *lost}:
         pairs.append("do_sample=True")  # as adapters make of it by themselves; so the record says it too
     if pairs:
-        arguments = replaced(arguments, "--gen_kwargs", ",".join(filter(None, (given, *pairs))))
+        arguments = _with_more(arguments, "--gen_kwargs", pairs)
     if (seed := preset.get("seed")) is not None:
         arguments = replaced(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
     if "max_pixels=" in model_args:
         preset = preset.overridden_by(pixels=model_args)
     elif (pixels := preset.get("pixels")) is not None:
-        arguments = replaced(arguments, "--model_args", ",".join(filter(None, (model_args, f"max_pixels={pixels}"))))
+        arguments = _with_more(arguments, "--model_args", [f"max_pixels={pixels}"])
     return arguments, preset
 
 
 def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
-    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark.
-
-    Raises:
-        InputError: A `benchmark.yaml` is not as it must be.
-    """
+    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
     paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
         name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
@@ -315,8 +282,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
 def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the arguments with each path of a benchmark replaced by its task, and the variable that names the folders.
 
-    Raises:
-        InputError: As `named_by_path`.
+    InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
     asked = [discovery.meant(name) if name and name not in specs else name for name in _tasks(arguments)]
@@ -410,8 +376,7 @@ def lmms_eval(
 ) -> None:
     """Run lmms-eval in a process of its own, or in several by accelerate, which divide the questions among them.
 
-    Raises:
-        ReelbenchError: It says that it failed.
+    ReelbenchError where it says that it failed.
     """
     several = [*_ACCELERATE, "--num_processes", str(processes), "-m"] if processes > 1 else []
     with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
@@ -468,6 +433,12 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
         if argument.startswith(f"{option}="):
             return [*arguments[:number], f"{option}={value}", *arguments[number + 1 :]]
     return [*arguments, option, value]
+
+
+def _with_more(arguments: list[str], option: str, pairs: Sequence[str]) -> list[str]:
+    """Return the arguments with more values, `name=value`, in an option's list."""
+    given = option_value(arguments, option)
+    return replaced(arguments, option, ",".join([given, *pairs] if given else pairs))
 
 
 def option_value(arguments: Sequence[str], option: str) -> str | None:

@@ -29,7 +29,7 @@ from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, S
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
-from reelbench.tasks.lmms.adapters import PASS_VIDEO
+from reelbench.tasks.lmms.adapters import PASS_VIDEO, values_in
 from reelbench.tasks.submissions import Questions, Words, cut_off, frames_given, frames_unlike
 
 _SECRET = ("key", "token", "secret", "password", "auth")
@@ -268,11 +268,8 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
 
 def _parsed_args(given: object) -> dict[str, Any]:
     """Return --model_args as a dict, without anything that may be a secret; of a local path only its last part."""
-    if isinstance(given, str):
-        pairs = (part.partition("=") for part in given.split(",") if part)
-        given = {key.strip(): value for key, _, value in pairs}
-    by_name = given if isinstance(given, dict) else {}
-    shown = {key: value for key, value in by_name.items() if not any(word in key.lower() for word in _SECRET)}
+    given = values_in(given) if isinstance(given, str) else given if isinstance(given, dict) else {}
+    shown = {key: value for key, value in given.items() if not any(word in key.lower() for word in _SECRET)}
     return without_folders(without_secrets(shown))
 
 

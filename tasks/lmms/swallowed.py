@@ -12,7 +12,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -106,53 +106,51 @@ class Noticed:
     rows: tuple[arrivals.Key, ...]
 
 
-class _Watch:
-    """What is noticed of an adapter while it is asked; all threads' failures, if they can be its requests'."""
+@contextmanager
+def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-eval's model
+    """Notice what is logged meanwhile, by loguru and by the adapter's own logger, whatever these show.
 
-    def __init__(self, adapter: Any) -> None:  # noqa: ANN401 - lmms-eval's model
-        batch = getattr(adapter, "batch_size", 1)
-        self._batch = max(1, batch) if isinstance(batch, int) else 1
-        modules = (sys.modules.get(part.__module__) for part in type(adapter).__mro__)
-        loggers = (getattr(module, "eval_logger", None) for module in modules)
-        self._loggers = {logger for logger in loggers if isinstance(logger, logging.Logger)}
-        self.noticed: list[Noticed] = []
+    All threads' failures, if they can be those of the adapter's requests.
+    """
+    from loguru import logger
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Notice what is logged meanwhile, by loguru and by the adapter's own logger, whatever these show."""
-        from loguru import logger
+    batch = getattr(adapter, "batch_size", 1)
+    rows = max(1, batch) if isinstance(batch, int) else 1
+    modules = (sys.modules.get(part.__module__) for part in type(adapter).__mro__)
+    loggers = {getattr(module, "eval_logger", None) for module in modules}
+    levels = {ours: ours.getEffectiveLevel() for ours in loggers if isinstance(ours, logging.Logger)}
+    noticed: list[Noticed] = []
 
-        def of_loguru(message: Any) -> None:  # noqa: ANN401 - loguru's
-            record = message.record
-            self._notice(record["file"].path, record["line"], record["message"])
-
-        def noting(record: logging.LogRecord, shown: int) -> bool:
-            self._notice(record.pathname, record.lineno, record.getMessage())
-            return record.levelno >= shown
-
-        sink = logger.add(of_loguru, level=0, format="{message}", catch=False)
-        levels = {ours: (ours.level, ours.getEffectiveLevel()) for ours in self._loggers}
-        filters = {ours: partial(noting, shown=shown) for ours, (_, shown) in levels.items()}
-        for ours, noting in filters.items():
-            ours.addFilter(noting)
-            ours.setLevel(1)
-        try:
-            yield
-        finally:
-            with suppress(ValueError):  # lmms-eval takes all sinks out when it sets its own
-                logger.remove(sink)
-            for ours, noting in filters.items():
-                ours.removeFilter(noting)
-                ours.setLevel(levels[ours][0])
-
-    def _notice(self, file: str, line: int, message: str) -> None:
+    def notice(file: str, line: int, message: str) -> None:
         swallowing = swallowing_lines(file).get(line)
         if swallowing is None:
             return
         error = sys.exc_info()[1]
         words = first_line(error) if error is not None and str(error).strip() else first_line(ValueError(message))
         name = f"{type(error).__name__}: " if error is not None else ""
-        self.noticed.append(Noticed(f"{name}{words}"[:300], swallowing.retried, arrivals.latest(self._batch)))
+        noticed.append(Noticed(f"{name}{words}"[:300], swallowing.retried, arrivals.latest(rows)))
+
+    def of_loguru(message: Any) -> None:  # noqa: ANN401 - loguru's
+        record = message.record
+        notice(record["file"].path, record["line"], record["message"])
+
+    def noting(record: logging.LogRecord, shown: int) -> bool:
+        notice(record.pathname, record.lineno, record.getMessage())
+        return record.levelno >= shown
+
+    with ExitStack() as afterwards:
+        sink = logger.add(of_loguru, level=0, format="{message}", catch=False)
+        for ours, level in levels.items():
+            its = partial(noting, shown=level)
+            afterwards.callback(ours.setLevel, ours.level)
+            afterwards.callback(ours.removeFilter, its)
+            ours.addFilter(its)
+            ours.setLevel(1)
+        try:
+            yield noticed
+        finally:
+            with suppress(ValueError):  # lmms-eval takes all sinks out when it sets its own
+                logger.remove(sink)
 
 
 def failed(words: str) -> str:
@@ -161,29 +159,22 @@ def failed(words: str) -> str:
 
 
 def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401 - lmms-eval's model
-    """Ask an adapter, and return one answer to each request: the mark of a failed one where the adapter says nothing.
-
-    Args:
-        adapter: lmms-eval's model.
-        requests: Of tasks of ours.
-        ask: The adapter's own `generate_until`.
-    """
+    """Ask an adapter, and return an answer to each request: the mark of a failed one where the adapter says nothing."""
     if not requests:
         return []
     if adapters.of(type(adapter).__module__.rpartition(".")[2]).miscounts:  # each is asked by itself, and paid for once
         return [_alone(adapter, request, ask) for request in requests]
-    watch = _Watch(adapter)
-    with watch.watching():
+    with noticing(adapter) as noticed:
         given = list(ask(adapter, list(requests)))
     if len(given) != len(requests):
         whose = "%s gave %d answers to %d questions, so nobody knows which is whose: each is asked by itself"
         log.warning(whose, type(adapter).__name__, len(given), len(requests))
         return [_alone(adapter, request, ask) for request in requests]
-    if watch.noticed:
+    if noticed:
         # Put the mark in the place of each answer whose question failed; ask again where several were under way.
-        unknown, unsure = not all(one.rows for one in watch.noticed), set[arrivals.Key]()
+        unknown, unsure = not all(one.rows for one in noticed), set[arrivals.Key]()
         sure: defaultdict[arrivals.Key, list[Noticed]] = defaultdict(list)
-        for one in watch.noticed:
+        for one in noticed:
             if len(one.rows) == 1:
                 sure[one.rows[0]].append(one)
             else:
@@ -223,17 +214,17 @@ def _failure(noticed: Sequence[Noticed], *, empty: bool) -> str | None:
 
 
 def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
-    watch = _Watch(adapter)
+    noticed: list[Noticed] = []
     try:
-        with watch.watching():
+        with noticing(adapter) as noticed:
             given = list(ask(adapter, [request]))
     except Exception as error:
-        if not watch.noticed:  # the adapter's own way of saying that it can't be asked at all
+        if not noticed:  # the adapter's own way of saying that it can't be asked at all
             raise
         log.debug("%s: %s", type(adapter).__name__, error)
         given = []
     answer = given[0] if len(given) == 1 else ""
-    words = _failure(watch.noticed, empty=not text_of(answer).strip())
+    words = _failure(noticed, empty=not text_of(answer).strip())
     if words is None and len(given) != 1:
         words = f"it gave {len(given)} answers to one question"
     return failed(words) if words is not None else answer

@@ -34,12 +34,10 @@ _Line = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TwinItems:
-    """The answers of a run, in the order of its lines.
+    """The answers of a run, in the order of its lines; of `duplicate` ids, which came twice, the last one counts.
 
-    Attributes:
-        duplicate: Ids that came twice; the last one counts.
-        compared: Answers of which lmms-eval logs what it read, or whether it took them as right.
-        differing: Those of them that our readers read otherwise: id, our reading, and lmms-eval's.
+    Of `compared` answers lmms-eval logs what it read, or whether it took them as right; `differing` are those of them
+    that our readers read otherwise: id, our reading, and lmms-eval's.
     """
 
     items: list[Item]
@@ -65,15 +63,9 @@ class TwinItems:
 
 
 def twin_items(path: Path, questions: Questions) -> TwinItems:
-    """Read the answers out of the samples of lmms-eval's own task.
+    """Read the answers to questions of ours out of the samples of lmms-eval's own task.
 
-    Args:
-        path: The samples file.
-        questions: Those of ours that are the task's.
-
-    Raises:
-        InputError: A line is about none of their rows, or has no answer.
-        DataUnavailableError: The rows are not here.
+    InputError where a line is about none of them, or has no answer; DataUnavailableError where their rows are not here.
     """
     spec, known = questions.spec, questions.here.rows
     by_id = {row["id"]: row for row in known}

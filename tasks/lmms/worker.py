@@ -1,13 +1,14 @@
 """lmms-eval kept running for several runs in a row, so that a model that they share is loaded once.
 
-    python -P -m reelbench.tasks.lmms.worker REQUESTS REPLIES
+    python -P -m reelbench.tasks.lmms.worker SOCKET
 
-is what `Worker` starts: it reads each run, a line of JSON, from one file descriptor and writes how it ended to another.
-lmms-eval takes a model apart at the end of each run; here the next run gets it whole, if it asks for the same one.
+is what `Worker` starts: it reads each run, a line of JSON, from a socket (a file descriptor) and says there how it
+ended. lmms-eval takes a model apart at the end of each run; here the next run gets it whole, if it asks for the same.
 """
 
 import json
 import os
+import socket
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -35,8 +36,7 @@ class ModelCache:
 
         @wraps(original)
         def create_from_arg_string(cls: type, arg_string: str, additional_config: Any = None) -> Any:  # noqa: ANN401
-            pairs = (part.partition("=") for part in arg_string.split(",") if part)
-            given = {name: value for name, _, value in pairs}
+            given = adapters.values_in(arg_string)
             frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
             # By name: the class may be made anew for each run.
             key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(additional_config))
@@ -77,8 +77,7 @@ class Worker:
     def __init__(self) -> None:
         self._loads: list[int] = []  # of each process
         self._process: Any = None
-        self._requests: TextIO | None = None
-        self._replies: TextIO | None = None
+        self._runs: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -97,20 +96,17 @@ class Worker:
         from reelbench.tasks.lmms import process
 
         if self._process is None:
-            requests, ours = os.pipe()
-            theirs, replies = os.pipe()[::-1]
-            words = ["reelbench.tasks.lmms.worker", str(requests), str(theirs)]
-            self._process = process.start(words, {}, (*kept_open, requests, theirs), stdout)
+            ours, theirs = socket.socketpair()
+            with ours, theirs:
+                words = ["reelbench.tasks.lmms.worker", str(theirs.fileno())]
+                self._process = process.start(words, {}, (*kept_open, theirs.fileno()), stdout)
+                self._runs = ours.makefile("rw")
             self._loads.append(0)
-            os.close(requests)
-            os.close(theirs)
-            self._requests, self._replies = os.fdopen(ours, "w"), os.fdopen(replies)
-        assert self._requests is not None and self._replies is not None  # noqa: S101, PT018 - just started
         answer = ""
-        with suppress(BrokenPipeError):
-            self._requests.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
-            self._requests.flush()
-            answer = self._replies.readline()
+        with suppress(ConnectionError):
+            self._runs.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
+            self._runs.flush()
+            answer = self._runs.readline()
         if not answer:
             raise process.failed(self._end())
         reply = json.loads(answer)
@@ -124,23 +120,23 @@ class Worker:
         return sum(self._loads)
 
     def _end(self) -> int:
-        """Close the pipes, wait for the process, and return its exit status."""
-        for pipe in (self._requests, self._replies):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
-        status = self._process.wait() if self._process is not None else 0
-        self._process = self._requests = self._replies = None
+        """Close the socket, wait for the process, and return its exit status."""
+        if self._process is None:
+            return 0
+        with suppress(ConnectionError):
+            self._runs.close()
+        status = self._process.wait()
+        self._process = self._runs = None
         return status
 
 
-def serve(requests: TextIO, replies: TextIO) -> None:
-    """Run each request, a line of JSON, until there is no more."""
+def serve(runs: TextIO) -> None:
+    """Run each request, a line of JSON, until there is no more, and write how it ended."""
     from lmms_eval.__main__ import cli_evaluate
 
     models, inherited = ModelCache(), dict(os.environ)
     models.watch()
-    for line in requests:
+    for line in runs:
         request = json.loads(line)
         os.environ.clear()
         os.environ.update(inherited | request["environ"])
@@ -153,10 +149,10 @@ def serve(requests: TextIO, replies: TextIO) -> None:
         except Exception:  # noqa: BLE001 - whatever ends one run, the next may do
             traceback.print_exc()
             status = 1
-        replies.write(json.dumps({"status": status, "loads": models.loads}) + "\n")
-        replies.flush()
+        runs.write(json.dumps({"status": status, "loads": models.loads}) + "\n")
+        runs.flush()
 
 
 if __name__ == "__main__":
-    with os.fdopen(int(sys.argv[1])) as runs, os.fdopen(int(sys.argv[2]), "w") as ends:
-        serve(runs, ends)
+    with socket.socket(fileno=int(sys.argv[1])) as ours, ours.makefile("rw") as asked:
+        serve(asked)

@@ -148,19 +148,19 @@ class TestPairedByVideo:
 
     def test_each_video_counts_once(self):
         paired = compare_by_video(self.A, self.B, ACCURACY)
-        assert (paired.videos, paired.a, paired.b) == (3, 2.0, pytest.approx(11 / 3))
-        assert paired.difference == pytest.approx(-5 / 3)
-        assert paired.ci95 is None
-        assert paired.a_higher == pytest.approx(0.5 / 3)  # b is a tie
+        assert (paired["videos"], paired["a"], paired["b"]) == (3, 2.0, pytest.approx(11 / 3))
+        assert paired["difference"] == pytest.approx(-5 / 3)
+        assert paired["ci95"] is None
+        assert paired["a_higher"] == pytest.approx(0.5 / 3)  # b is a tie
 
     def test_half_a_point_is_higher(self):
         ahead = (_scored("a", 1, 2), _scored("a", 2, 3), _scored("b", 1, 3))
-        assert compare_by_video(ahead, (_scored("a", 1, 2), _scored("b", 1, 3)), ACCURACY).a_higher == 0.75
+        assert compare_by_video(ahead, (_scored("a", 1, 2), _scored("b", 1, 3)), ACCURACY)["a_higher"] == 0.75
 
     def test_right_answers_are_converted_as_the_paper_does(self):
         paired = compare_by_video(self.A, self.B, ACCURACY)
-        assert paired.right[0] == (0.0, 0.0)
-        assert paired.right[1] == (50.0, 2.5)
+        assert paired["right"][0] == (0.0, 0.0)
+        assert paired["right"][1] == (50.0, 2.5)
 
     def test_no_shared_video_is_an_error(self):
         with pytest.raises(InputError, match="no video has 'accuracy'"):

@@ -16,8 +16,8 @@ def row(name):
 @pytest.fixture(autouse=True)
 def _anew():
     arrivals.forget(SPLIT)
-    arrivals._thread().waiting.clear()
-    arrivals._thread().rows.clear()
+    arrivals._thread.waiting.clear()
+    arrivals._thread.rows.clear()
 
 
 def test_one_questions_clip_and_pictures_are_counted():

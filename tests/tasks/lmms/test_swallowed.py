@@ -289,15 +289,14 @@ def failed_within(handler, path, *, loguru):
     exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), made)  # noqa: S102 - lmms-eval's own
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, module.__name__, module)
-        watch = swallowed._Watch(type("Adapter", (), {"__module__": module.__name__})())
-        with watch.watching():
+        with swallowed.noticing(type("Adapter", (), {"__module__": module.__name__})()) as noticed:
             try:
                 made["run"]()
             except MemoryError as error:  # one that swallows it at another place alone
                 return [f"MemoryError: {error}"]
             except Exception:  # noqa: BLE001, S110 - of what stands in; what was logged before was
                 pass
-    return [one.words for one in watch.noticed]
+    return [one.words for one in noticed]
 
 
 def handlers(node, function=""):
