@@ -99,8 +99,7 @@ class ChainCase(Generic[ItemT]):
 
     item: ItemT
     chain: "Chain"
-    about: dict[str, object] = field(default_factory=dict[str, object])
-    """What the trace says of each question, beside role, model, messages, reply and tokens; set before any is asked."""
+    about: dict[str, object] = field(default_factory=dict[str, object])  # what the trace says of each question about it
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def ask(
@@ -172,13 +171,9 @@ class StageOptions:
     """Which stages of a chain are run, and what is shown of videos meanwhile."""
 
     frames: str = "uniform:16,size=448,as=images"
-    """Frames that are shown of a video."""
-    media: Path | None = None
-    """Folder with the videos."""
-    start_after: str | None = None
-    """Stage that the items have been through."""
-    until: str | None = None
-    """Stage to stop after; None for the last."""
+    media: Path | None = None  # folder with the videos
+    start_after: str | None = None  # stage that the items have been through
+    until: str | None = None  # stage to stop after; None for the last
 
     def taken(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
@@ -197,13 +192,10 @@ class ChainSetup:
     """Whom a chain asks, and where its results go; all roles together may spend one budget."""
 
     models: Mapping[str, AskOptions]
-    out: Path | None
-    """Where results are written; None for a plan: nothing is asked or written."""
+    out: Path | None  # where results are written; None for a plan: nothing is asked or written
     budget: Budget | None = None
-    on_note: Callable[[str], None] = lambda _: None
-    """Called with each line that the user should know."""
-    show: Show = no_show
-    """Called as items are done."""
+    on_note: Callable[[str], None] = lambda _: None  # called with each line that the user should know
+    show: Show = no_show  # called as items are done
 
 
 class Chain:

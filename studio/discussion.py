@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import AliasChoices, BaseModel, Field
 
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
@@ -108,7 +109,7 @@ class Discussion:
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
         self._turns = turns[options.taken([turn.name for turn in turns])]
-        self.pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media)
+        self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
@@ -181,8 +182,7 @@ class Discussion:
                 stand_in=json.dumps({"questions": pairs}),
                 rest=lambda text: _rest(text, count),
             )
-            talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
-            said.questions = written.questions
+            talk.written, said.questions = written, written.questions
         else:
             said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
         video.words.append(said)
@@ -245,16 +245,10 @@ class Talk:
     """A discussion: its video, with what is known of it and who said what, and the questions that came of it."""
 
     video: DiscussionVideo
-    dropped: Counter[str] = field(default_factory=Counter)
-    """Reason -> questions of the last writing that could not be used."""
-    by_order: bool = False
-    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
-    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
-    """The expert's first questions, once it is over."""
-    last: list[WrittenQuestion] | None = None
-    """Its last; None where no review ended."""
-    data: dict[str, str] = field(default_factory=dict[str, str])
-    """What every turn is shown of the video, once its context is known."""
+    written: WrittenQuestions = field(default_factory=lambda: WrittenQuestions([], Counter()))  # by the expert, last
+    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
+    last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
+    data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
@@ -347,7 +341,7 @@ async def run(
             talk.first, *later = talk.sets(discussion.expert)
             if later:
                 talk.last = later[-1]
-                funnel.count("questions", len(talk.last) + talk.dropped.total(), talk.dropped)
+                funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
         whole = [talk for talk in talks if talk.last is not None]
         passed = await discussion.gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
         for talk in whole:  # what they drop goes
@@ -355,7 +349,7 @@ async def run(
         judged, told = await _compared(chain, discussion, whole)
         if out is None:
             return chain.plan()
-        if by_order := sum(talk.by_order for talk in whole):
+        if by_order := sum(not talk.written.numbered for talk in whole):
             settings["paired_by_order"] = by_order
             setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
         sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))

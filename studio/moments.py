@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from reelbench.llm.reading import read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
@@ -52,20 +53,9 @@ class MomentOptions(StageOptions):
 
     rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
-    seed: int = 0
-    """Of the options' order, and of the draw between two questions that score the same."""
-    with_options: bool = True
-    """Write three wrong options to each question; False gives the form of the training split."""
-    mini_test: int = 0
-    """Questions of each category for a file of their own."""
-
-
-class _Captions(NamedTuple):
-    """A video's fit events, two of them that a plan takes for a pair, and the second at which all is over."""
-
-    events: tuple[Event, ...]
-    pair: tuple[Event, Event]
-    last: float
+    seed: int = 0  # of the options' order, and of the draw between two questions that score the same
+    with_options: bool = True  # three wrong ones to each question; False gives the form of the training split
+    mini_test: int = 0  # questions of each category for a file of their own
 
 
 class Moments:
@@ -81,7 +71,7 @@ class Moments:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = [stage for stage in STAGES if stage != "options" or options.with_options]
         self.stages = stages[options.taken(stages)]
-        self.pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media)
+        self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
 
     def speakers(self, source: Source) -> list[Role]:
         """Return the roles that this kind of source takes, in the stages that are run."""
@@ -138,38 +128,38 @@ class Moments:
         else:
             with funnel.stage("filters"):
                 events = moment_sources.fit_events(source, rules)
-                pair = moment_sources.first_pair(events, rules)
-                captions = _Captions(events, pair, max(source.duration, *(event.end for event in events)))
-            finders = [partial(self._captioned, case, captions, model) for model in (Relation, Sequential)]
+                moment_sources.first_pair(events, rules)
+            last = max(source.duration, *(event.end for event in events))
+            finders = [partial(self._captioned, case, events, last, model) for model in (Relation, Sequential)]
         for find in finders:
             with suppress(DroppedError), funnel.stage("pairs"):
                 case.item.pairs.append(await find())
 
     async def _captioned(
-        self, case: ChainCase[MomentSource], captions: "_Captions", model: type[Relation | Sequential]
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
     ) -> Pair:
         """Return two of a video's events, as one role pairs them."""
-        read = await self._ask_pair(case, captions, model)
+        read = await self._ask_pair(case, events, last, model)
         category = read.category(self.options.cuts) if isinstance(read, Relation) else "sequential"
         spans = read.first_span, read.second_span
         if moment_sources.overlap_beyond(*spans, self.options.rules):
             raise DroppedError("overlapping")
-        events = read.first, read.second
-        pair = Pair(id=f"anet_{case.item.source.video}", category=category, events=events, spans=spans)
+        name, texts = f"anet_{case.item.source.video}", (read.first, read.second)
+        pair = Pair(id=name, category=category, events=texts, spans=spans)
         return pair.with_questions(read) if isinstance(read, Sequential) else pair
 
     async def _ask_pair(
-        self, case: ChainCase[MomentSource], captions: "_Captions", model: type[EventPairT]
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[EventPairT]
     ) -> EventPairT:
-        spans = [event.span for event in captions.events]
-        first, second = (json.dumps(event.span) for event in captions.pair)
+        """Ask for a pair of events; `last` is the second at which all is over."""
+        first, second = (json.dumps(event.span) for event in moment_sources.first_pair(events, self.options.rules))
         stand_in = _stand_in(model.role).replace('"<first>"', first).replace('"<second>"', second)
-        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
+        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in events])
         return await self._ask(
             case,
             model.role,
             {"captions": shown},
-            lambda text: moment_pairs.read_pair(text, model, spans, captions.last),
+            lambda text: moment_pairs.read_pair(text, model, [event.span for event in events], last),
             parts={"caption": shown},
             stand_in=stand_in,
         )
@@ -198,9 +188,8 @@ class Moments:
         if rest[0] >= rest[1]:
             raise DroppedError("no_time_left")
         spans = [span or rest for span in pair.spans]
-        events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
-        captions = _Captions(events, (events[0], events[1]), query.duration)
-        return pair.with_questions(await self._ask_pair(case, captions, Sequential))
+        events = [Event(*span, text) for span, text in zip(spans, pair.events, strict=True)]
+        return pair.with_questions(await self._ask_pair(case, events, query.duration, Sequential))
 
     @contextmanager
     def _step(self, case: ChainCase[MomentSource], stage: str, pair: Pair) -> Iterator[None]:

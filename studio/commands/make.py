@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -13,7 +13,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Group, Json, Kind, Per, Split, TaskName, reports_status, strata
+from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
@@ -157,18 +157,16 @@ def compare(
     )
 
 
-def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
-    parameters = []
-    for rule in fields(rules):
-        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
-        parameters.append(
-            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
-        )
+    parameters = [
+        parameter.replace(annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind])
+        for name, parameter in inspect.signature(rules).parameters.items()
+    ]
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return Group(make)
+    return make
 
 
 Gating = Annotated[GateRules, _rules(GateRules, "make gates")]
@@ -288,7 +286,6 @@ def tags(
 ) -> None:
     """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.registry.data import loading
-    from reelbench.registry.media.library import Library
     from reelbench.studio import tagging
     from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.video_frames import VideoFrames
@@ -302,7 +299,7 @@ def tags(
         rows = of_each.draw_rows(located.spec, rows)
     pictures = None
     if frames is not None:
-        pictures = VideoFrames(Library(located.spec, located.split, data), frames)
+        pictures = VideoFrames(located.spec, frames, data, located.split)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
     if pictures is None:
