@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reelbench.methods.kept import Keeping
     from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
-    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.question_files import QuestionIds
     from reelbench.registry.records import About, PresetRecord
     from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import RunMetadata
@@ -144,7 +144,7 @@ def question_choice(
         raise InputError("--ids and --only: give one of them")
     if (only is not None and not folders) or (folders and ids is None and only is None):
         raise InputError("--only and --from: give both, e.g. --only cut_off --from RESULT")
-    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.earlier import EarlierResult
 
     named = QuestionIds.read(ids) if ids is not None else None
