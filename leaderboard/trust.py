@@ -43,9 +43,11 @@ class BoardSettings(Record):
         specs = {spec.id: spec for spec in discovery.specs().values()}
         known = {name: (None if spec.package else scoring_sha256(spec), spec.version) for name, spec in specs.items()}
         known |= {one.id: (one.scoring_sha256, one.version) for key, one in of if self.benchmarks.get(one.id) == key}
-        stated = ((key, one, *known.get(one.id, ("", 0))) for key, one in of)
         return {
-            key for key, one, rules, newest in stated if one.version <= newest and rules in (None, one.scoring_sha256)
+            key
+            for key, one in of
+            for scoring, version in [known.get(one.id, ("", 0))]
+            if one.version <= version and scoring in (None, one.scoring_sha256)
         }
 
     def names(self, judge: JudgeRecord) -> bool:

@@ -3,4 +3,5 @@
 from reelbench.tasks.curve import SPEC
 from reelbench.tasks.lmms.task import LmmsTask
 
-__getattr__ = LmmsTask(SPEC).named
+TASK = LmmsTask(SPEC)
+__getattr__ = TASK.named

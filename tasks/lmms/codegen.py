@@ -81,8 +81,8 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
         text = yaml.dump(_config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
         tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
     imports = "\n".join(sorted([f"from {spec.package} import SPEC", "from reelbench.tasks.lmms.task import LmmsTask"]))
-    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\n__getattr__ = LmmsTask(SPEC).named\n'
-    return {"lmms.py": module, **tasks}
+    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(SPEC)\n'
+    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", **tasks}
 
 
 def write(package: str) -> list[Path]:

@@ -3,4 +3,5 @@
 from reelbench.tasks.lmms.task import LmmsTask
 from reelbench.tasks.rextime import SPEC
 
-__getattr__ = LmmsTask(SPEC).named
+TASK = LmmsTask(SPEC)
+__getattr__ = TASK.named
