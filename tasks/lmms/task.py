@@ -1,8 +1,7 @@
 """What an lmms-eval task of ours is made of: the functions that its YAML names, the same for every benchmark.
 
-A benchmark's `lmms.py` makes one `LmmsTask` and has the names of `named`, because YAML's `!function` takes
-`module.name` only. Nothing here raises into lmms-eval's worker threads: it would retry five times, throw the whole run
-away and still exit with 0.
+Each benchmark has one `LmmsTask`, which YAML's `!function` reaches through `codegen`. Nothing here raises into
+lmms-eval's worker threads: it would retry five times, throw the whole run away and still exit with 0.
 """
 
 import json
