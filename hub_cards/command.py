@@ -92,6 +92,6 @@ def push(
 def _labels(tags: Path | None) -> "Labels | None":
     if tags is None:
         return None
-    from reelbench.scoring.cognitive_profile import facets_of, read_tags
+    from reelbench.scoring.cognitive_profile import read_tags
 
-    return {question: facets_of(found) for question, found in read_tags(tags).items()}
+    return {question: found.facets for question, found in read_tags(tags).items()}

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.reasons import Reason
@@ -82,7 +81,7 @@ def candidates_of_file(
         InputError: No id is shared, or a file is wrong.
         DataUnavailableError: The references are not here.
     """
-    questions, path = Questions(*named(name, inputs.split), inputs.data, inputs.references), inputs.predictions
+    questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
     rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
     submission = predictions.of_table(questions, path, rows)
     asked = {item.id: item.question for item in submission.items}

@@ -250,6 +250,7 @@ def score(
         InputError: The predictions can't be read or don't fit.
         DataUnavailableError: The references are not here.
     """
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -262,7 +263,8 @@ def score(
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        inputs = Inputs(path, _path(references), _path(tags), source.get("split"), _path(source.get("data")))
+        labels = TagsFile.read(Path(tags)) if tags is not None else None
+        inputs = Inputs(path, _path(references), labels, source.get("split"), _path(source.get("data")))
         columns = Columns(source.get("id_column"), source.get("text_column"))
         return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
 

@@ -132,8 +132,8 @@ def score(
     """
     verdicts, record = judged or (dict[str, Verdict](), None)
     samples = [to_sample(spec, item, verdicts.get(item.id), columns.get(item.id)) for item in items]
-    metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
-    return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
+    counts = count(samples, **beside)
+    return ScoredItems(samples, *aggregate(spec, samples, overlap=overlap, bar=bar), counts, record)
 
 
 def count(samples: Iterable[Sample], **beside: int) -> Counts:

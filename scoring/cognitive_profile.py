@@ -51,6 +51,24 @@ class Tags:
     content: tuple[str, ...]
     thinking: str
 
+    @property
+    def facets(self) -> dict[str, list[str]]:
+        """The question's labels by facet: `target`, `content` and `thinking`."""
+        return {"target": list(self.target), "content": list(self.content), "thinking": [self.thinking]}
+
+
+@dataclass(frozen=True)
+class TagsFile:
+    """A file of tags: where it is, and each question's tags by its id."""
+
+    path: Path
+    tags: dict[str, Tags]
+
+    @classmethod
+    def read(cls, path: Path) -> "TagsFile":
+        """Read it, as `read_tags` does."""
+        return cls(path, read_tags(path))
+
 
 def read_tags(path: Path | str) -> dict[str, Tags]:
     """Read tags by question id from JSON Lines.
@@ -87,11 +105,6 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     if not tags:
         raise InputError(f"{path}: no tags in it; expected one JSON object per line")
     return tags
-
-
-def facets_of(tags: Tags) -> dict[str, list[str]]:
-    """Return the item's labels by facet: `target`, `content` and `thinking`."""
-    return {"target": list(tags.target), "content": list(tags.content), "thinking": [tags.thinking]}
 
 
 def facets(spec: BenchmarkSpec) -> tuple[Facet, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
-from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, facets_of, is_weak
+from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, is_weak
 from reelbench.stats import intervals
 from reelbench.stats.agreement import Array
 from reelbench.stats.intervals import Estimate, mean_over_clusters
@@ -42,7 +42,7 @@ def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapp
         )
     right = np.array([100 * sample.scores["correct"] for sample in known])
     videos = np.array([sample.video for sample in known], dtype=object)
-    facets = [(facets_of(a[sample.id]), facets_of(b[sample.id])) for sample in known]
+    facets = [(a[sample.id].facets, b[sample.id].facets) for sample in known]
     labels: dict[str, dict[str, Any]] = {}
     for component, names in COMPONENTS.items():
         for name in names:

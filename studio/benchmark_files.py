@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from reelbench.registry import benchmark_file, containment, datasheet_form, discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, write_json, write_text
+from reelbench.studio.data_files import studio_data
 
 MadeBy = Literal["moments", "discussion"]
 
@@ -97,55 +97,43 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
     taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
     taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
     name = f"made_{name}" if name in taken else name
-    lines = [f"id: {name}", f"# Written by `reelbench make {made}`, whose rows it declares."]
-    if made == "discussion":
-        columns = "{id: question_id, video: video, question: question, answer: answer, classification: classification}"
-        lines += ["kind: open", "judge: {prompts: moviecore}", "facets: [classification]"]
-        lines += ['separators: {classification: ","}']
-    elif any(entry.get("options") for entry in entries):
-        columns = f"{{{_MOMENT}, options: options, answer: ans}}"
-        lines += ["kind: grounded_choice", "answer_is: letter", "facets: [category]"]
-    else:
-        columns = f"{{{_MOMENT}}}"
-        lines += ["kind: span", "facets: [category]"]
-    lines += [f"columns: {columns}", f"source: {{file: {next(iter(files.values()))}}}"]
-    if len(files) > 1:
-        lines += ["splits:", *(f"  {split}: {{source: {{file: {file}}}}}" for split, file in files.items())]
-    write_text(folder / benchmark_file.NAME, "\n".join([*lines, "languages: [en]", "# licence: cc-by-4.0", ""]))
+    said = studio_data("made.yaml")
+    options = made == "moments" and any(entry.get("options") for entry in entries)
+    by_split = "".join(f"  {split}: {{source: {{file: {file}}}}}\n" for split, file in files.items())
+    declaration = said["declaration"].format(
+        name=name,
+        made=made,
+        rows=said["rows"]["moments with options" if options else made],
+        file=next(iter(files.values())),
+        splits=f"splits:\n{by_split}" if len(files) > 1 else "",
+    )
+    write_text(folder / benchmark_file.NAME, declaration)
     if media is not None:
         containment.allow(folder, media)
-    per_video = Counter(entry[video] for entry in entries)
-    videos = len(per_video)
-    models = "; ".join(
-        f"{role}: {', '.join(use['returned']) or use['asked']}" for role, use in funnel["models"].items()
-    )
-    stages = "\n".join(
+    videos = len({entry[video] for entry in entries})
+    models = (f"{role}: {', '.join(use['returned']) or use['asked']}" for role, use in funnel["models"].items())
+    stages = (
         f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
         + "".join(f"; {number} {reason.replace('_', ' ')}" for reason, number in stage["dropped"].items())
         for stage in funnel["stages"]
     )
-    prompts = ", ".join(f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items())
-    today = datetime.now(tz=UTC).date().isoformat()
-    source = "captions with times" if made == "moments" else "what is known of each video"
-    edited = ", ".join(funnel.get("edited_after") or ())
-    checked = f"people edited what came of the stage {edited}, and no person has checked the rest" if edited else ""
-    checked = checked or "no person has checked them"
-    written = {
-        datasheet_form.LIMITATIONS: f"Language models wrote the questions and answers; {checked}. What people find "
-        "(`reelbench review`) belongs here.",
-        "Composition": f"One row is a question on a video: {len(entries)} on {videos} video{'s' * (videos != 1)}"
-        + (f", in the splits {', '.join(files)}, which share no video." if len(files) > 1 else "."),
-        "Collection": f"`reelbench make {made}` wrote the rows from {source}; last written on {today}. Models, as they "
-        f"answered: {models}. Prompts (sha256): {prompts}.\n\nWhat each stage took in and let through:\n\n{stages}",
-        "Preprocessing": "What was left out, and why, is in `funnel.json`; what every model said is in `trace.jsonl`.",
+    edited = funnel.get("edited_after")
+    texts = {
+        "checked": said["edited"].format(stages=", ".join(edited)) if edited else said["checked"],
+        "rows": len(entries),
+        "videos": f"{videos} video{'s' * (videos != 1)}",
+        "splits": f", in the splits {', '.join(files)}, which share no video" if len(files) > 1 else "",
+        "made": made,
+        "source": said["source"][made],
+        "today": datetime.now(tz=UTC).date().isoformat(),
+        "models": "; ".join(models),
+        "prompts": ", ".join(f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items()),
+        "stages": "\n".join(stages),
     }
+    written = {section: text.format(**texts) for section, text in said["datasheet"].items()}
     categories = ["video-text-to-text", *(["multiple-choice"] if made == "moments" else [])]
     write_text(
         folder / datasheet_form.FILE,
         datasheet_form.as_text(written, categories=categories, creators=["machine-generated"]),
     )
     return name
-
-
-_MOMENT = "id: qid, video: vid, question: question, span: span, category: category"
-"""Columns of a row that `make moments` writes, ours: theirs."""

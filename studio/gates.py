@@ -58,6 +58,10 @@ class GateQuestion:
     known: str = ""
 
 
+_Case = ChainCase[GateQuestion]
+_Wanting = Callable[[_Case], Awaitable[str | None]]
+
+
 class _Letter(BaseModel):
     answer: str | None
 
@@ -95,9 +99,8 @@ class Gates:
         asked = {GateName.UNSUPPORTED: self._unsupported, GateName.ANSWERABLE: self._answerable}
         for name in self.names:
             if name in asked:
-                questions = await self._asked(chain, name, questions, asked[name])
-                continue
-            if name is GateName.REFUSALS:
+                reasons = await self._asked(chain, name, questions, asked[name])
+            elif name is GateName.REFUSALS:
                 reasons = {
                     each.id: "refusal"
                     for each in questions
@@ -106,22 +109,19 @@ class Gates:
                 }
             else:
                 reasons = dict.fromkeys(near_duplicates(questions, self.rules.duplicate_from), "duplicate")
-            reasons = {} if chain.planning else reasons  # stand-ins are all alike
+            reasons = {} if chain.planning and name not in asked else reasons  # stand-ins are all alike
             chain.funnel.count(name, len(questions), Counter(reasons.values()))
             questions = [question for question in questions if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
 
     async def _asked(
-        self,
-        chain: Chain,
-        name: GateName,
-        questions: Sequence[GateQuestion],
-        wanting: Callable[[ChainCase[GateQuestion]], Awaitable[str | None]],
-    ) -> list[GateQuestion]:
-        kept = []
+        self, chain: Chain, name: GateName, questions: Sequence[GateQuestion], wanting: _Wanting
+    ) -> dict[str, str]:
+        """Return the id of each question that is found wanting -> the reason."""
+        unchecked: Counter[str] = Counter()
 
-        async def reason(case: ChainCase[GateQuestion]) -> str | None:
+        async def reason(case: _Case) -> str | None:
             case.about = {"video": case.item.video}
             try:
                 return await wanting(case)
@@ -129,47 +129,39 @@ class Gates:
                 unchecked[error.reason] += 1
                 return None
 
-        unchecked: Counter[str] = Counter()
-        for asked, dropped in zip(questions, await chain.run(questions, reason, shown=False), strict=True):
-            chain.funnel.count(name, 1, {dropped: 1} if dropped else None)
-            if not dropped:
-                kept.append(asked)
+        found = zip(questions, await chain.run(questions, reason, shown=False), strict=True)
         if unchecked:
             reasons = ", ".join(f"{reason} {number}" for reason, number in sorted(unchecked.items()))
             chain.note(f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})")
-        return kept
+        return {asked.id: dropped for asked, dropped in found if dropped}
 
-    async def _unsupported(self, case: ChainCase[GateQuestion]) -> str | None:
-        asked = case.item
-        material = [("known", asked.known), ("question", asked.question), ("answer", asked.answer)]
-        verdict = await self._ask(case, "support.txt", material, _Support)
-        least = self.rules.supported_from
+    async def _unsupported(self, case: _Case) -> str | None:
+        asked, least = case.item, self.rules.supported_from
+        shown = {"known": asked.known, "question": asked.question, "answer": asked.answer}
+        verdict = await self._ask(case, "support.txt", _Support, **shown)
         return "unsupported" if _SUPPORT.index(verdict.support) < _SUPPORT.index(least) else None
 
-    async def _answerable(self, case: ChainCase[GateQuestion]) -> str | None:
+    async def _answerable(self, case: _Case) -> str | None:
         asked = case.item
         if not asked.options:
             blind = self._prompts.messages("blind.txt", [("question", asked.question)])
             guess = await case.ask(BLIND, blind, _some_text, stand_in="word " * 60)
-            material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
-            verdict = await self._ask(case, "same.txt", material, _Same)
+            shown = {"question": asked.question, "answer": asked.answer, "guess": guess}
+            verdict = await self._ask(case, "same.txt", _Same, **shown)
             return "answerable" if verdict.same else None
         for order in range(self.rules.blind_orders):
             options = list(asked.options)
             random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
             right = LETTERS[options.index(asked.right)]
             lettered = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
-            material = [("question", asked.question), ("options", lettered)]
-            choice = await self._ask(case, "blind.txt", material, _Letter)
+            choice = await self._ask(case, "blind.txt", _Letter, question=asked.question, options=lettered)
             if (choice.answer or "").strip(".)( ").upper() != right and not case.chain.planning:
                 return None
         return None if case.chain.planning else "answerable"
 
-    async def _ask(
-        self, case: ChainCase[GateQuestion], prompt: str, material: list[tuple[str, str]], model: type[ModelT]
-    ) -> ModelT:
+    async def _ask(self, case: _Case, prompt: str, model: type[ModelT], **material: str) -> ModelT:
         role, stand_in = _ASKED[prompt]
-        messages = self._prompts.messages(prompt, material)
+        messages = self._prompts.messages(prompt, list(material.items()))
         return await case.ask(role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id)
 
 

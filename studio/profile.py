@@ -357,7 +357,7 @@ def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Callable[[str], 
         raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
     if without_question or without_tags:
         note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
-    facets = {name: cognitive_profile.facets_of(given) for name, given in tags.items()}
+    facets = {name: given.facets for name, given in tags.items()}
     return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
 
 

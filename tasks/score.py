@@ -19,7 +19,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry.base_record import checked
 from reelbench.registry.credentials import refuse_in_words, without_secrets
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import named, upstream_split
+from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, ReelbenchError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
@@ -156,8 +156,8 @@ class Outcome:
 class Evaluation:
     """A scored benchmark that nothing is written of yet: its samples and numbers, and what its record says beside them.
 
-    `asked` has what was asked, in the samples' order.
-    `fits` are the lists of ids, and the notes, as `Outcome` has them; `judge_failed` is its too.
+    `asked` has what was asked, in the samples' order; `fits` the lists of ids, and the notes, as `Outcome` has them;
+    `said` what was noted while the judge that was named was asked.
     """
 
     questions: Questions
@@ -168,7 +168,8 @@ class Evaluation:
     fits: dict[str, list[str]] = field(default_factory=dict)
     url: str | None = None
     note: str | None = None
-    judge_failed: str | None = None
+    judge: "JudgeOptions | None" = None
+    said: Sequence[str] = ()
     come_by: AskedRecord | None = None
     own_rows: bool = False
     """Whether the run itself states that its rows were somebody's own."""
@@ -195,6 +196,22 @@ class Evaluation:
             digest.update((", " if number else "").encode() + answer.encode())
         digest.update(b"]")
         return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
+
+    @property
+    def judge_failed(self) -> str | None:
+        """The reason for which a judge that was named and needed gave no score at all."""
+        samples, unscored = self.scored.samples, self.scored.counts.unscored
+        if self.judge is None or any(reply.score is not None for sample in samples for reply in sample.judge_replies):
+            return None
+        # What is in a batch has not failed: it is still to come.
+        failed = OF_JUDGE - {Reason.JUDGE_PENDING}
+        reasons = {reason: number for reason, number in unscored.items() if reason in failed}
+        if not reasons:
+            return None
+        unread = not self.said or set(reasons) == {Reason.JUDGE_UNPARSABLE}
+        judge = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"
+        numbers = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+        return f"{judge if unread else self.said[-1]}; no answer is judged ({numbers})"
 
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
@@ -354,7 +371,7 @@ def read_answers(
         metadata: What the record is to say of the answers.
         agent_log: The log of what an agent looked at for them.
     """
-    questions, path = Questions(*named(name, inputs.split), inputs.data, inputs.references), inputs.predictions
+    questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
     metadata = metadata or RunMetadata()
     submission = predictions.read(questions, path, columns or Columns())
     if inputs.tags is not None:
@@ -398,9 +415,6 @@ def scored(given: Answers, options: Options) -> Evaluation:
     """Judge and score answers; their list of items is emptied."""
     submission, questions = given.submission, given.questions
     spec, items = questions.spec, submission.items
-    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(given.settings))
-    number = sum(item.reason not in NO_ANSWER for item in items)
-    options.check_place(spec, questions.split, model, settings, number)
     said: list[str] = []
 
     def note(line: str) -> None:
@@ -408,6 +422,9 @@ def scored(given: Answers, options: Options) -> Evaluation:
         options.note(line)
 
     judge = options.judge_for(spec, note)
+    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(given.settings))
+    number = sum(item.reason not in NO_ANSWER for item in items)
+    options.check_place(spec, questions.split, model, settings, number)
     judged = judge(spec, items) if judge else given.judged
     asked = [(item.question, item.options) for item in items]
     if (twice := given.duplicate) is None:
@@ -426,9 +443,8 @@ def scored(given: Answers, options: Options) -> Evaluation:
         duplicate=len(twice or ()),
         **submission.tags,
     )
-    failed = _judge_failed(options.judge, made, said)
     return Evaluation(
-        questions, asked, made, model, settings, fits, given.url, given.note, failed, None, given.own_rows
+        questions, asked, made, model, settings, fits, given.url, given.note, options.judge, said, None, given.own_rows
     )
 
 
@@ -448,17 +464,3 @@ def merged(
         note(f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays")
     settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
     return together, settings.model_copy(update={"frames_given": submissions.frames_given(together)})
-
-
-def _judge_failed(judge: "JudgeOptions | None", made: aggregation.ScoredItems, said: Sequence[str]) -> str | None:
-    """Return the reason for which a judge that was named and needed gave no score at all; `said` is what it noted."""
-    if judge is None or any(reply.score is not None for sample in made.samples for reply in sample.judge_replies):
-        return None
-    # What is in a batch has not failed: it is still to come.
-    failed = OF_JUDGE - {Reason.JUDGE_PENDING}
-    reasons = {reason: number for reason, number in made.counts.unscored.items() if reason in failed}
-    if not reasons:
-        return None
-    unread = not said or set(reasons) == {Reason.JUDGE_UNPARSABLE}
-    why = said[-1] if not unread else f"no reply of the judge {judge.name} at {judge.host} could be read"
-    return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"

@@ -8,7 +8,8 @@ from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
 from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.scoring import cognitive_profile, result_files
+from reelbench.scoring import result_files
+from reelbench.scoring.cognitive_profile import TagsFile
 from reelbench.tasks.lmms import run_logs
 from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import LoggedTask
@@ -22,7 +23,7 @@ def run_evaluations(
     folder: Path | None,
     options: Options,
     *,
-    tags: Path | None = None,
+    tags: TagsFile | None = None,
     tasks: Sequence[str] | None = None,
     failed: Callable[[str, ReelbenchError], None] | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
@@ -58,11 +59,10 @@ def run_evaluations(
             yield evaluated, place
 
 
-def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
+def _tagged_tasks(logged: Sequence[LoggedTask], given: TagsFile) -> set[str]:
     """Return the tasks that a tags file is about; of a run with one task, that one: `tagged` says what doesn't fit."""
     if len(logged) == 1:
         return {logged[0].task}
-    tags = cognitive_profile.read_tags(path)
     about: set[str] = set()
     for one in logged:
         spec, task = run_logs.spec_and_task(one.task)
@@ -70,9 +70,9 @@ def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
             items = run_logs.logged_items(one.samples).items
         else:
             items = twin_items(one.samples, Questions(spec, task.split, task)).items
-        about |= {one.task} if any(item.id in tags for item in items) else set()
+        about |= {one.task} if any(item.id in given.tags for item in items) else set()
     if not about:
-        raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
+        raise InputError(f"{given.path}: none of its {len(given.tags)} qids is among the questions of the run")
     return about
 
 
@@ -99,7 +99,7 @@ def _evaluated(
     folder: Path,
     options: Options,
     *,
-    tags: Path | None = None,
+    tags: TagsFile | None = None,
     questions: Questions | None = None,
 ) -> Evaluation:
     spec, task = check_scored(logged.task)

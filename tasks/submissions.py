@@ -16,7 +16,7 @@ from reelbench.registry import looks, rows, tables
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
 from reelbench.registry.data.declared_check import lengths_of
-from reelbench.registry.data.loading import SplitData, imported, is_mini, located, read_rows, upstream_split
+from reelbench.registry.data.loading import SplitData, imported, is_mini, located, named, read_rows, upstream_split
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
@@ -27,6 +27,7 @@ from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import described, drained, is_object
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
+from reelbench.scoring.cognitive_profile import TagsFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +59,6 @@ class Reference:
         return Item(**fields | others)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The files of a score command."""
-
-    predictions: Path
-    references: Path | None = None
-    tags: Path | None = None
-    split: str | None = None
-    data: Path | None = None
-
-
 _FILES_OPENED = 100
 
 Words = tuple[str, tuple[str, ...]]
@@ -95,6 +85,11 @@ class Questions:
     file: Path | None = None
     stated: SourceRecord | None = None
     located: SplitData | None = None
+
+    @classmethod
+    def named(cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None) -> "Questions":
+        """Return those of a benchmark or one of its tasks; InputError where there is nothing of that name."""
+        return cls(*named(name, split), data, file)
 
     @cached_property
     def here(self) -> SplitData:
@@ -191,6 +186,17 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files of a score command."""
+
+    predictions: Path
+    references: Path | None = None
+    tags: TagsFile | None = None
+    split: str | None = None
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PredictionSet:
     """Predictions joined with the questions that they answer, ready to be scored.
 
@@ -271,31 +277,29 @@ class Formats(Protocol):
         ...
 
 
-def tagged(submission: PredictionSet, path: Path) -> PredictionSet:
+def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
     """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
     Raises:
-        InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
-            that the tags would hide.
+        InputError: No tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
     """
-    spec, items, tags = submission.questions.spec, submission.items, cognitive_profile.read_tags(path)
+    spec, items, tags = submission.questions.spec, submission.items, given.tags
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
-    without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
+    asked = {item.id for item in items}
+    without_question, without_tags = [qid for qid in tags if qid not in asked], len(asked - tags.keys())
     if len(without_question) == len(tags):
         raise InputError(
-            f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
+            f"{given.path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
             f"questions (first: {items[0].id!r}); are both of the same release and split?"
         )
     all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
     labelled = [
-        item.model_copy(update={"facets": item.facets | cognitive_profile.facets_of(tags[item.id]) | all_of})
-        if item.id in tags
-        else item
+        item.model_copy(update={"facets": item.facets | tags[item.id].facets | all_of}) if item.id in tags else item
         for item in items
     ]
-    counts = {"tags_without_question": len(without_question), "questions_without_tags": len(without_tags)}
+    counts = {"tags_without_question": len(without_question), "questions_without_tags": without_tags}
     said = ("tags belong to no question here", "questions have no tags and are in no cognitive profile")
     notes = [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
     return replace(submission, items=labelled, tags=counts, notes=[*submission.notes, *notes])

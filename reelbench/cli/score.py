@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reelbench.judges.cost_estimate import CostEstimate
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Answers, Evaluation, Options, Outcome
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
@@ -90,6 +91,7 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
@@ -109,11 +111,12 @@ def score(
         label=metadata.label,
         place=None if judge_estimate else output,
     )
+    labels = TagsFile.read(tags) if tags is not None else None
     failures: dict[str, ReelbenchError] = {}
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        answers = _answers(context, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
+        answers = _answers(context, files, of_run, tags=labels, metadata=metadata, options=options, output=output)
         of_file = evaluation(answers, options)
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
@@ -121,7 +124,7 @@ def score(
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
         failed = None if judge_estimate else failures.__setitem__
         tasks = of_run.task or ()
-        evaluations = run_evaluations(of_run.run, options.place, options, tags=tags, tasks=tasks, failed=failed)
+        evaluations = run_evaluations(of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed)
     if judge_estimate:
         estimate(evaluations, judge, as_json=shown.as_json)
         return
@@ -169,7 +172,7 @@ def _answers(
     files: FileOptions,
     of_run: RunOptions,
     *,
-    tags: Path | None,
+    tags: "TagsFile | None",
     metadata: AboutAnswers,
     options: "Options",
     output: Path | None,

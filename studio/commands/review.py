@@ -77,11 +77,11 @@ def page(
 
     labels = None
     if material.tags is not None:
-        from reelbench.scoring.cognitive_profile import facets_of, read_tags
+        from reelbench.scoring.cognitive_profile import read_tags
 
         if per is None:
             raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
-        labels = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
+        labels = {question: found.facets for question, found in read_tags(material.tags).items()}
     draw = Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
     if form is Form.LABEL_STUDIO and media_url is None:

@@ -63,20 +63,17 @@ class Ratings(ReviewKind):
     def check(self, review: Review, path: Path) -> None:
         """Check that each rating is one of a dimension that its part has; and decisions."""
         super().check(review, path)
-        for part, identifier, dimension, rating in ratings_in(review):
-            if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
-                raise InputError(
-                    f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
-                    f"{LOWEST} to {HIGHEST} of ours"
-                )
+        for (part, identifier), given in review.rated.items():
+            for dimension, rating in given.items():
+                if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
+                    raise InputError(
+                        f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
+                        f"{LOWEST} to {HIGHEST} of ours"
+                    )
 
     def done(self, review: Review) -> int:
         """Return the number of parts with a rating on each of their dimensions."""
-        return sum(
-            DIMENSIONS[part].keys() <= given.keys()
-            for part, items in review.ratings.items()
-            for given in items.values()
-        )
+        return sum(DIMENSIONS[part].keys() <= given.keys() for (part, _), given in review.rated.items())
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what was decided on a low rating."""
@@ -136,8 +133,9 @@ def rated(reviews: Reviews) -> tuple[dict[str, dict[str, review_kind.ScaleFigure
     """
     given: dict[tuple[str, str], dict[str, list[int]]] = {}
     for review in reviews.reviews.values():
-        for part, identifier, dimension, rating in ratings_in(review):
-            given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
+        for (part, identifier), by_dimension in review.rated.items():
+            for dimension, rating in by_dimension.items():
+                given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
     if not given:
         raise InputError("nothing is rated in these files yet")
     table: dict[str, dict[str, review_kind.ScaleFigures]] = {}
@@ -165,12 +163,10 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
     """
     said: dict[str, list[str]] = {}
+    ratings = {who: reviews.reviews[who].rated for who in reviews.reviewers}
     for part, identifier, dimension, mean in rated(reviews)[1]:
-        given = [
-            f"{who} {review.ratings[part][identifier][dimension]}"
-            for who, review in sorted(reviews.reviews.items())
-            if dimension in review.ratings.get(part, {}).get(identifier, {})
-        ]
+        items = [(who, of.get((part, identifier), {})) for who, of in ratings.items()]
+        given = [f"{who} {by_dimension[dimension]}" for who, by_dimension in items if dimension in by_dimension]
         name = _decided_under(part, identifier)
         said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
     for who, review in sorted(reviews.reviews.items()):
@@ -191,16 +187,6 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
             item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
             places.append(parts.Place(video, name, [item]))
     return places
-
-
-def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
-    """Return part, id, dimension and rating of each rating in a file."""
-    return [
-        (part, identifier, dimension, rating)
-        for part, items in review.ratings.items()
-        for identifier, dimensions in items.items()
-        for dimension, rating in dimensions.items()
-    ]
 
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
@@ -225,8 +211,8 @@ def _write_verified(
         {
             name
             for review in reviews.reviews.values()
-            for name, given in review.ratings.get(part, {}).items()
-            if DIMENSIONS[part].keys() <= given.keys()
+            for (of, name), given in review.rated.items()
+            if of == part and DIMENSIONS[part].keys() <= given.keys()
         }
         for part in ("question", "answer")
     ]
@@ -273,7 +259,10 @@ class JudgeScores(ReviewKind):
         return any(len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1 for name in names)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return each criterion's figures; InputError where nothing is scored, or a score is off the scale."""
+        """Return each criterion's figures; InputError where a score is off the scale.
+
+        Written is a CSV file of `id`, the mean `score` and, where there are several, `criterion`.
+        """
         judge = discovery.get(reviews.benchmark).judge
         if judge is None:
             raise InputError(f"{reviews.benchmark}: has no judged metric")
@@ -302,7 +291,17 @@ class JudgeScores(ReviewKind):
         rows = [(name, number(found.mean), str(found.n), number(found.alpha)) for name, found in criteria.items()]
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
         table = Table(f"{reviews.heading}, {items} answers", columns, rows)
-        write = partial(_write_means, means, several=len(judge.criteria) > 1)
+        several = len(judge.criteria) > 1
+
+        def write(path: Path) -> str:
+            text = io.StringIO()
+            lines = csv.writer(text, lineterminator="\n")
+            lines.writerow(["id", "score", *(["criterion"] if several else [])])
+            for (item, name), score in sorted(means.items()):
+                lines.writerow([item, f"{score:g}", *([name] if several else [])])
+            write_text(path, text.getvalue())
+            return f"{number_of(len(means), 'score')} written to {path}"
+
         return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)
 
 
@@ -321,14 +320,3 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> p
     ]
     asks = [parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name)) for name in judge.criteria]
     return parts.row_item(row, shows, asks)
-
-
-def _write_means(means: Mapping[tuple[str, str], float], path: Path, *, several: bool) -> str:
-    """Write a CSV file of `id`, the mean `score` and, where there are several, `criterion`."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["id", "score", *(["criterion"] if several else [])])
-    for (item, name), score in sorted(means.items()):
-        table.writerow([item, f"{score:g}", *([name] if several else [])])
-    write_text(path, text.getvalue())
-    return f"{number_of(len(means), 'score')} written to {path}"

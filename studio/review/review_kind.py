@@ -62,6 +62,11 @@ class Review(BaseModel):
     marks: dict[str, Marks] = Field(default_factory=dict)
     comments: dict[str, str] = Field(default_factory=dict)
 
+    @property
+    def rated(self) -> dict[tuple[str, str], dict[str, int]]:
+        """Part and id -> dimension -> rating."""
+        return {(part, name): given for part, items in self.ratings.items() for name, given in items.items()}
+
     def joined(self, later: "Review") -> "Review":
         """Return one person's two parts of a draw as one: never two people who agree with each other."""
         fields = ("seconds", "items", "marks", "comments")

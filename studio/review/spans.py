@@ -63,8 +63,7 @@ class AnswerSpans(ReviewKind):
         marks = reviews.marks()
         items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
-            answers = list(by_reviewer.values())
-            decision = reviews.decisions.get(name)
+            answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
             spans = _spans(answers)
             bad = sum(marks.get("verdict") == "bad" for marks in answers)
             unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
@@ -72,10 +71,9 @@ class AnswerSpans(ReviewKind):
             )
             ious = [iou(a, b) for a, b in combinations(spans, 2)]
             mean_iou = statistics.fmean(ious) if ious else None
-            if decision and (decision.get("verdict") == "bad" or span_of(decision)):
-                span, counts = span_of(decision), span_of(decision) is not None
-            else:
-                span, counts = _median(spans), bad < len(spans)
+            span, counts = _median(spans), bad < len(spans)
+            if (decided := span_of(decision)) or decision.get("verdict") == "bad":
+                span, counts = decided, decided is not None
             items[name] = ItemSpans(
                 span=span, n=len(spans), rejected=bad, pairwise_iou=mean_iou, unfinished=unfinished, kept=counts
             )

@@ -6,7 +6,6 @@ agreement is of what each gave alone.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -71,7 +70,7 @@ class CogmeTags(ReviewKind):
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the agreement of each pair that tagged something in common, and what all gave or was decided.
 
-        InputError where nothing is tagged.
+        Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it.
         """
         given: dict[str, dict[str, Tags]] = self.given(reviews)
         videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
@@ -82,7 +81,6 @@ class CogmeTags(ReviewKind):
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
                 agreement.append({"a": a, "b": b, **found})
         consensus, still_open = self.settle(reviews, given)
-        disagreements = {item: given[item] for item in still_open}
         figures = {
             "agreement": agreement,
             "items": len(given),
@@ -92,32 +90,28 @@ class CogmeTags(ReviewKind):
         tables: list[Table] = []
         for pair in agreement:
             tables += agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
-        rows = [("settled", str(len(consensus))), ("open", str(len(disagreements)))]
+        rows = [("settled", str(len(consensus))), ("open", str(len(still_open)))]
         tables.append(Table("consensus", ("quantity", "#items"), rows))
         command = f"reelbench review page {reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
-        notes = [f"{len(disagreements)} are open; settle them on a page: {command}"] if disagreements else []
-        write = partial(_write, reviews, consensus, disagreements)
+        notes = [f"{len(still_open)} are open; settle them on a page: {command}"] if still_open else []
+
+        def write(path: Path) -> str:
+            path = path if path.suffix else path / "consensus.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
+            marks, differing = reviews.marks(), []
+            for name in still_open:
+                tags = {who: asdict(said) for who, said in given[name].items()}
+                notes = {who: said["note"] for who, said in marks[name].items() if said.get("note")}
+                differing.append({"qid": name, "tags": tags, "notes": notes})
+            write_jsonl(path.with_name("disagreements.jsonl"), differing)
+            written = f"{number_of(len(consensus), 'item')} written to {path}"
+            return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
+
         return ReviewSummary(self, reviews, figures, tables, write, notes)
 
 
 TAGS = CogmeTags()
-
-
-def _write(
-    reviews: Reviews, consensus: Mapping[str, Tags], disagreements: Mapping[str, Mapping[str, Tags]], path: Path
-) -> str:
-    """Write the consensus as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it."""
-    path = path if path.suffix else path / "consensus.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in consensus.items()))
-    marks, still_open = reviews.marks(), []
-    for name, by_rater in disagreements.items():
-        tags = {who: asdict(given) for who, given in by_rater.items()}
-        notes = {who: given["note"] for who, given in marks[name].items() if given.get("note")}
-        still_open.append({"qid": name, "tags": tags, "notes": notes})
-    write_jsonl(path.with_name("disagreements.jsonl"), still_open)
-    written = f"{number_of(len(consensus), 'item')} written to {path}"
-    return f"{written}, {len(still_open)} open to {path.with_name('disagreements.jsonl')}"
 
 
 def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:

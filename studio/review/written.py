@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +75,11 @@ class WrittenQuestions(ReviewKind):
 
         What others lack is said, and they are not written.
         """
-        finished: list[tuple[str, Marks]] = []
+        items, finished = reviews.items, list[tuple[str, Marks]]()
         unfinished: list[tuple[str, str, list[str]]] = []
         for name, by_reviewer in reviews.marks().items():
             for who, marks in by_reviewer.items():
-                lacking = self.lacking(marks) + ([] if "locale" in reviews.items.get(name, {}) else ["locale"])
+                lacking = self.lacking(marks) + ([] if "locale" in items.get(name, {}) else ["locale"])
                 if lacking:
                     unfinished.append((name, who, lacking))
                 else:
@@ -88,7 +87,6 @@ class WrittenQuestions(ReviewKind):
         if not finished:
             first = f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
             raise InputError(f"no question is finished in these files yet{first}")
-        items = reviews.items
         locales = dict(Counter(items[name]["locale"] for name, _ in finished))
         skills = dict(Counter(skill for _, marks in finished for skill in marks["skills"]))
         steps = sum(len(_steps(marks["steps"])) for _, marks in finished) / len(finished)
@@ -104,7 +102,32 @@ class WrittenQuestions(ReviewKind):
         rows += [("steps a question", number(steps, 1))]
         rows += [(name, str(n)) for name, n in (locales | skills).items()]
         notes = [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in unfinished]
-        write = partial(_write, finished, items, len(unfinished))
+
+        def write(path: Path) -> str:
+            taken = Counter[str]()
+            entries = []
+            for name, marks in finished:
+                about = items[name]
+                taken[name] += 1
+                reasoning = (f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1))
+                entries.append(
+                    {
+                        "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
+                        "video_id": about["video"],
+                        "locale": about["locale"],
+                        "question": marks["question"].strip(),
+                        "answer": marks["answer"].strip(),
+                        "reasoning_steps": "\n".join(reasoning),
+                        "external_links": parts.lines_of(marks.get("links", "")),
+                        "skills": ", ".join(marks["skills"]),
+                        "cultural_entity": marks.get("entity", "").strip(),
+                        "category": about.get("category", ""),
+                        "subcategory": about.get("subcategory", ""),
+                    }
+                )
+            write_json(path, entries)
+            return f"{number_of(len(entries), 'question')} written to {path}, {len(unfinished)} left out, unfinished"
+
         return ReviewSummary(self, reviews, figures, [Table(reviews.heading, ("", "#n"), rows)], write, notes)
 
 
@@ -123,34 +146,6 @@ def _slot(row: Row, slot: int) -> parts.Item:
     topic = {"category": ", ".join(row.get("category") or ()), "subcategory": row.get("subcategory") or ""}
     item["about"] |= {"locale": locale, **topic}
     return item
-
-
-def _write(
-    finished: Sequence[tuple[str, Marks]], items: Mapping[str, Mapping[str, Any]], unfinished: int, path: Path
-) -> str:
-    """Write finished questions (slot, marks) in the shape of CURVE's file, as `--data` takes it."""
-    taken = Counter[str]()
-    entries = []
-    for name, marks in finished:
-        about = items[name]
-        taken[name] += 1
-        entries.append(
-            {
-                "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
-                "video_id": about["video"],
-                "locale": about["locale"],
-                "question": marks["question"].strip(),
-                "answer": marks["answer"].strip(),
-                "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
-                "external_links": parts.lines_of(marks.get("links", "")),
-                "skills": ", ".join(marks["skills"]),
-                "cultural_entity": marks.get("entity", "").strip(),
-                "category": about.get("category", ""),
-                "subcategory": about.get("subcategory", ""),
-            }
-        )
-    write_json(path, entries)
-    return f"{number_of(len(entries), 'question')} written to {path}, {unfinished} left out, unfinished"
 
 
 def _steps(text: str) -> list[str]:

@@ -22,11 +22,11 @@ def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
     """Render a card to a folder and return its files."""
     from reelbench.hub_cards import material, merge
     from reelbench.registry import discovery
-    from reelbench.scoring.cognitive_profile import facets_of, read_tags
+    from reelbench.scoring.cognitive_profile import read_tags
 
     spec, mini = with_mini_as_owners(discovery.get(name))
     tags = mini / "cogme_tags.jsonl"
-    labels = {key: facets_of(found) for key, found in read_tags(tags).items()} if counted and tags.is_file() else None
+    labels = {key: found.facets for key, found in read_tags(tags).items()} if counted and tags.is_file() else None
     merge.write(material.gather(spec, mini if counted else None, labels=labels), folder)
     return content(folder)
 

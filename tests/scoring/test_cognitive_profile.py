@@ -10,7 +10,6 @@ from reelbench.scoring.cognitive_profile import (
     COMPONENTS,
     THINKING_WEIGHTS,
     Tags,
-    facets_of,
     from_tags,
     read_tags,
     unmatched,
@@ -44,7 +43,7 @@ def test_tags_are_read_by_question(tmp_path):
         "7": Tags(("Character", "Emotion"), ("Causality",), "Reasoning"),
         "q 8": Tags((), ("Identity", "Means", "Motivation"), "Recall"),
     }
-    assert facets_of(tags["7"]) == {
+    assert tags["7"].facets == {
         "target": ["Character", "Emotion"],
         "content": ["Causality"],
         "thinking": ["Reasoning"],

@@ -93,25 +93,27 @@ def _write_table(path: Path, rows: list[dict[str, Any]], draw: Random, *, whole:
 
 def check_scores(folder: Path) -> None:
     """Score it: never anything but a result or one line, no file without a result, and what is scored can be added."""
+    from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.submissions import Inputs
 
     said = _noted(folder)
-    tags = folder / "tags.jsonl"
-    inputs = Inputs(
-        folder / said["predictions"], folder / said["references"], tags if tags.is_file() else None, split="mini"
-    )
-    out = folder / "out"
+    tags, out = folder / "tags.jsonl", folder / "out"
+
+    def inputs() -> Inputs:
+        labels = TagsFile.read(tags) if tags.is_file() else None
+        return Inputs(folder / said["predictions"], folder / said["references"], labels, split="mini")
+
     scored(said["name"], inputs, out)
     if out.exists():
         sound(out, own=said["own"])
 
 
-def scored(name: str, inputs: Any, out: Path, judge: Any = None) -> None:  # noqa: ANN401 - Inputs, JudgeOptions
+def scored(name: str, inputs: Callable[[], Any], out: Path, judge: Any = None) -> None:  # noqa: ANN401 - JudgeOptions
     """Score into a folder; where the input is refused there must be no folder."""
     from reelbench.tasks.score import Options, RunMetadata, score_files
 
     options = Options(overlap=False, judge=judge)
-    outcome = hold(lambda: score_files(name, inputs, options, metadata=RunMetadata(model="org/model")).write(out))
+    outcome = hold(lambda: score_files(name, inputs(), options, metadata=RunMetadata(model="org/model")).write(out))
     require(outcome is not None or not out.exists(), "refused, and yet something was written")
 
 
@@ -347,7 +349,7 @@ def check_replies(folder: Path) -> None:
         judge = JudgeOptions(
             model="judge", url=server.url, api_key=key, cache=folder / "judge.sqlite", backoff=0.001, tries=2, timeout=5
         )
-        scored(said["name"], Inputs(predictions, split="mini"), folder / "out", judge)
+        scored(said["name"], lambda: Inputs(predictions, split="mini"), folder / "out", judge)
     sound(folder / "out", own=False)  # the board refuses a judge that calls itself what no model is called
     for path in (path for path in folder.rglob("*") if path.is_file()):
         require(key.encode() not in path.read_bytes(), f"the key stands in {path.name}")
