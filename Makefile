@@ -71,6 +71,12 @@ test: checkers
 test-slow: checkers
 	$(PYTEST) -m slow
 
+# What the last run left failed, by itself and one after the other: a fault of the product fails again, and what fails
+# beside others alone is a fault of the test.
+.PHONY: test-failed
+test-failed: checkers
+	$(BIN)/python -m pytest -m 'slow or not slow' --last-failed --last-failed-no-failures none
+
 # Without lmms-eval, whose own bounds (av below 16) hide what a core install gets.
 test-minima test-newest: RESOLUTION = $(if $(findstring minima,$@),lowest-direct,highest)
 test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))

@@ -8,8 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import options_in
+from reelbench.cli.option_groups import benchmark_names, options_in
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:

@@ -20,34 +20,19 @@ _VERDICT = 16
 
 @dataclass(slots=True)
 class CostEstimate:
-    """What judging the items that were given would take one judge.
-
-    Attributes:
-        judge: The model asked.
-        items: Items with an answer to judge.
-        cached: Replies that are kept already.
-        pending: Replies that a batch is to bring.
-        calls: Calls that are left, if every reply can be read at once.
-        prompt_tokens: About what they send.
-        completion_tokens: About what they bring.
-        counted_by: Replies kept whose tokens the two rest on; where there is none they are about a token for three
-            bytes, and a reply is a bare verdict.
-        cost_usd: Dollars; None without prices.
-        seconds: At the concurrency asked for, as fast as the kept replies came; None where none was timed.
-        shutdown: Day on which the judge ends (YYYY-MM-DD), as its server said when it was last asked; None for none.
-    """
+    """What judging the items that were given would take one judge."""
 
     judge: str
-    items: int = 0
-    cached: int = 0
-    pending: int = 0
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    counted_by: int = 0
-    cost_usd: float | None = None
-    seconds: float | None = None
-    shutdown: str | None = None
+    items: int = 0  # with an answer to judge
+    cached: int = 0  # replies that are kept already
+    pending: int = 0  # replies that a batch is to bring
+    calls: int = 0  # left, if every reply can be read at once
+    prompt_tokens: int = 0  # about what they send
+    completion_tokens: int = 0  # about what they bring
+    counted_by: int = 0  # kept replies that both rest on; without any, a token is three bytes, a reply a bare verdict
+    cost_usd: float | None = None  # None without prices
+    seconds: float | None = None  # at the concurrency asked for, as fast as kept replies came; None where none is timed
+    shutdown: str | None = None  # the judge's last day (YYYY-MM-DD), as its server last said; None for none
 
 
 def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions) -> list[CostEstimate]:

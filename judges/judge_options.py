@@ -103,15 +103,10 @@ class JudgeOptions(AskOptions):
 
 
 def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, float]:
-    """Return a model's prices, as `AskOptions` names them.
+    """Return a model's prices, as `AskOptions` names them; InputError where the file has none, or several.
 
-    Args:
-        path: One JSON object: model -> its prices.
-        model: Under its own name, or under one provider's (`openai/MODEL`).
-        batch: Take the prices of a batch (`…_batches`) where the file has them.
-
-    Raises:
-        InputError: The file can't be read, or has no price for the model.
+    The file has them under the model's own name, or under one provider's (`openai/MODEL`). Of a `batch` they are those
+    called `…_batches`, where it has them.
     """
     models = read_json(path)
     if not is_object(models):

@@ -55,20 +55,11 @@ def judge_items(
     on_note: Callable[[str], None] | None = None,
     budget: Budget | None = None,
 ) -> JudgeRun:
-    """Judge many items.
+    """Judge many answers to a benchmark's questions; InputError where it is not judged, or the prompts are not there.
 
-    Args:
-        spec: The benchmark; its `judge` names criteria and scale.
-        items: The answers; consumed as judging goes on.
-        options: The judge.
-        show: Called whenever an item is done, from another thread, with how many are.
-        on_note: Called with each line that the user should know, as it arises and perhaps from another thread; by
-            default it is logged.
-        budget: What this and other runs may spend together; by default the options' own.
-
-    Raises:
-        InputError: The benchmark is not judged, the prompts are not there, or an option makes no sense.
-        ReelbenchError: The cache can't be written; what it holds is kept.
+    `show` is called whenever an item is done, from another thread; `on_note` with each line that the user should know,
+    as it arises and perhaps from another thread: by default it is logged. The budget, by default the options' own, may
+    be shared with other runs.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
     return JudgeRun(cast("JudgeSpec", spec.judge), prompts, items, options, show=show, on_note=on_note, budget=budget)

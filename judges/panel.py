@@ -8,7 +8,6 @@ space; an item's is the mean or the median of the judges', and only where all of
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -18,7 +17,7 @@ from reelbench.judges.prompting import PromptSet
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.ask_result import UNPARSABLE, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
-from reelbench.llm.budget import Budget, Tally, added
+from reelbench.llm.budget import Budget, added
 from reelbench.llm.messages import Message, reply_key
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
@@ -44,7 +43,6 @@ class Panel:
         self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
         self._criteria = scale.criteria
         self._rule = "median" if options.vote_rule == "median" else "mean"
-        self._items = 0
 
     @property
     def askers(self) -> list[Asker]:
@@ -55,11 +53,6 @@ class Panel:
     def notes(self) -> list[str]:
         """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
         return [note for asker in self.askers for note in asker.notes]
-
-    @property
-    def tally(self) -> Tally:
-        """What judging has come to so far; `items` are those that every judge is done with."""
-        return replace(Tally.total([asker.tally for asker in self.askers]), items=self._items)
 
     @property
     def record(self) -> JudgeRecord:
@@ -104,7 +97,6 @@ class Panel:
             member.verdict(item, {place: next(results) for place in cursors})
             for member, cursors in zip(self.members, asked, strict=True)
         ]
-        self._items += 1
         if len(verdicts) == 1:
             return verdicts[0]
         scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)

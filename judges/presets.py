@@ -15,27 +15,16 @@ from reelbench.registry.yaml_text import read_mapping
 
 @dataclass(frozen=True, slots=True)
 class JudgePreset:
-    """A judge and how it is asked.
-
-    Attributes:
-        name: What it is called here.
-        repository: Its weights on the Hub.
-        revision: The commit of these.
-        licence: Of the weights.
-        flags: What `vllm serve` is told beside repository and revision.
-        temperature: Sent with each call.
-        extra: Likewise.
-        sources: What is stated -> the address that it was read from.
-    """
+    """A judge and how it is asked."""
 
     name: str
-    repository: str
+    repository: str  # of its weights on the Hub
     revision: str
-    licence: str
-    flags: tuple[str, ...]
-    temperature: float
-    extra: Mapping[str, Any]
-    sources: Mapping[str, str]
+    licence: str  # of the weights
+    flags: tuple[str, ...]  # what `vllm serve` is told beside repository and revision
+    temperature: float  # sent with each call
+    extra: Mapping[str, Any]  # likewise
+    sources: Mapping[str, str]  # what is stated -> the address that it was read from
 
     @property
     def model(self) -> str:

@@ -43,29 +43,17 @@ _ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class PromptSet:
-    """The prompts for one benchmark.
+    """The prompts for one benchmark."""
 
-    Attributes:
-        name: `reelbench`, `official`, or the file's name: results by different prompt sets are never one column.
-        sha256: Of all the bytes that shape what is sent.
-        temperature: Sent with each call; None sends none.
-        bare_integer: Whether a reply that is one integer counts.
-        system: Criterion -> system message, or None for none.
-        user: Criterion -> template of the user message.
-        style: How places are filled: `named` is ours, `positional` is `str.format` with question, reference, answer.
-        read: The score that a reply's text gives; None for `parsing.parse_score`.
-        again: Makes the messages of the next attempt from a reply that can't be read; None sends the same again.
-    """
-
-    name: str
-    sha256: str
-    temperature: float | None
-    bare_integer: bool
-    system: Mapping[str, str | None]
-    user: Mapping[str, str]
-    style: Literal["named", "positional"] = "named"
-    read: Read[int] | None = None
-    again: Again | None = None
+    name: str  # `reelbench`, `official`, or the file's name: results by different ones are never one column
+    sha256: str  # of all the bytes that shape what is sent
+    temperature: float | None  # sent with each call; None sends none
+    bare_integer: bool  # whether a reply that is one integer counts
+    system: Mapping[str, str | None]  # criterion -> system message, or None for none
+    user: Mapping[str, str]  # criterion -> template of the user message
+    style: Literal["named", "positional"] = "named"  # the latter: `str.format`
+    read: Read[int] | None = None  # the score in a reply's text; None for `parsing.parse_score`
+    again: Again | None = None  # messages after a reply that can't be read; None sends the same
 
     def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
@@ -93,9 +81,7 @@ class PromptSet:
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
 
-    Raises:
-        InputError: The benchmark has no such prompts, or the file is not one.
-        ReelbenchError: The owners' prompts could not be fetched, or are not the pinned ones.
+    InputError where it has none, or the file is not one; ReelbenchError where the owners' own can't be fetched.
     """
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")

@@ -20,19 +20,12 @@ _RULES = {"mean": statistics.fmean, "median": statistics.median}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge said of one item.
-
-    Attributes:
-        id: The item's id.
-        scores: Criterion -> score, for the criteria that have one; whole numbers, except under mean votes.
-        reasons: Criterion -> why it has none.
-        replies: All replies behind it, in order of criterion, vote and attempt.
-    """
+    """What the judge said of one item."""
 
     id: str
-    scores: dict[str, float]
-    reasons: dict[str, Reason]
-    replies: Sequence[JudgeReply] = ()
+    scores: dict[str, float]  # by criterion, of those that have one; whole numbers, except under mean votes
+    reasons: dict[str, Reason]  # criterion -> why it has none
+    replies: Sequence[JudgeReply] = ()  # all behind it, in order of criterion, vote and attempt
 
     @property
     def reason(self) -> Reason | None:

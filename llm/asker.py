@@ -229,8 +229,7 @@ class Asker:
     ) -> AskResult[T]:
         """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are a `RetryCursor`'s.
 
-        Raises:
-            ReelbenchError: The cache can't be written; what it holds is kept.
+        ReelbenchError where the cache can't be written; what it holds is kept.
         """
         async with self._followed:
             cursor = await self.cache.aside(
@@ -367,8 +366,7 @@ class Asker:
     async def served(self) -> dict[str, Any] | None:
         """Return the server's facts of the model: id, root, owned_by, max_model_len; None where it states none.
 
-        Raises:
-            TransientError, NotServedError: It can't be asked.
+        TransientError or NotServedError where it can't be asked.
         """
         client = self._client or open_client(self.options)
         try:
@@ -431,13 +429,11 @@ class Asker:
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
                             self._pacer.limited(turn.round, error.wait)
-                            turn.leave()  # to others, meanwhile
-                            await self._pacer.sleep(wait)
-                            await turn.come_back()
+                            turn.leave()  # to others, meanwhile; at a server in trouble these would only fail too
                         else:
-                            # Others would only fail at a server in trouble, so the turn is kept.
                             self._pacer.answered()
-                            await self._pacer.sleep(wait)
+                        await self._pacer.unless_stopped(asyncio.sleep(wait))
+                        await turn.come_back()
                     else:
                         claimed = False  # given up with the reply
                         return None

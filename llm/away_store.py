@@ -34,9 +34,7 @@ _AGAIN = 0.25  # seconds between looks at whether a server is back
 def opened_patiently(opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float) -> SqlStore:
     """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
 
-    Raises:
-        InputError: It can't be used at all.
-        ReelbenchError: It stayed away for `patience` seconds.
+    InputError where it can't be used at all, ReelbenchError where it stayed away for `patience` seconds.
     """
     since = None
     while True:

@@ -75,8 +75,7 @@ class Batches:
     def submit(self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]) -> None:
         """Hand over requests, key -> messages, but for those that are kept, claimed or in a batch.
 
-        Raises:
-            ReelbenchError: The server does not take them; nothing is under way then.
+        ReelbenchError where the server does not take them; nothing is under way then.
         """
         options = self._options
         if options.budget_calls is not None and len(requests) > options.budget_calls:

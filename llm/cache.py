@@ -197,8 +197,7 @@ class ReplyCache:
     async def released(self, key: bytes) -> None:
         """Wait until no other process is asking for `key`; one look at all that are waited for, a few times a second.
 
-        Raises:
-            ReelbenchError: The store can't be read.
+        ReelbenchError where the store can't be read.
         """
         if not self._awaited:
             self._tasks.append(asyncio.ensure_future(self._watch()))
@@ -294,9 +293,7 @@ class ReplyCache:
 def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
     """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
 
-    Raises:
-        InputError: It can't be used at all.
-        ReelbenchError: It can't be used now.
+    InputError where it can't be used at all, ReelbenchError where it can't be used now.
     """
     if is_address(place):
         from reelbench.llm.postgres_store import PostgresStore

@@ -127,10 +127,7 @@ class ChatClient:
     async def send(self, body: Callable[[], bytes]) -> Reply:
         """Send one request's body, once.
 
-        Raises:
-            NotServedError: Asking is over.
-            RejectedError: This request is over.
-            TransientError: Try again.
+        NotServedError where asking is over, RejectedError where this request is, TransientError where to try again.
         """
         options = self._options
         began = time.monotonic()
@@ -153,11 +150,9 @@ class ChatClient:
             raise TransientError(line, maybe_paid=True) from None
 
     async def models(self) -> list[dict[str, Any]]:
-        """Return the models that the server lists, as it describes them.
+        """Return the models that the server lists, as it describes them; TransientError where it is not there.
 
-        Raises:
-            TransientError: It is not there.
-            ValueError, LookupError, TypeError, AttributeError: It has no such list.
+        ValueError, LookupError, TypeError or AttributeError where it has no such list.
         """
         address = self._url.partition("?")
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])

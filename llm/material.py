@@ -32,15 +32,7 @@ class PromptFiles:
     """Prompt files of one kind of question, and the hash of each that was used."""
 
     def __init__(self, own: "Traversable", folder: Path | None = None) -> None:
-        """Read nothing yet but the user's folder.
-
-        Args:
-            own: The folder of our prompts.
-            folder: One of the user's: its files take the place of ours.
-
-        Raises:
-            InputError: `folder` is not a folder, or holds no prompt.
-        """
+        """Take our prompts, and in their place those of the user's `folder`; InputError where it holds none."""
         shared = resources.files("reelbench.llm")
         self._files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
         self._files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}

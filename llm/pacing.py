@@ -10,17 +10,11 @@ from typing import Any, Self
 
 
 class StoppedError(Exception):
-    """Asking is over for this run.
-
-    Attributes:
-        reason: The reason that questions without an answer get.
-        line: What happened and what to do, for the user.
-    """
+    """Asking is over for this run; `reason` is that which questions without an answer get."""
 
     def __init__(self, reason: str, line: str) -> None:
         super().__init__(line)
         self.reason = reason
-        self.line = line
 
 
 class Pacer:
@@ -137,14 +131,6 @@ class Pacer:
         finally:
             for task in waited:
                 task.cancel()
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep; StoppedError once asking is over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        if self.stopped is not None:
-            raise self.stopped
 
     def _free(self) -> bool:
         return self.in_flight < int(self._limit) and asyncio.get_running_loop().time() >= self._held_until

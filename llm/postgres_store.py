@@ -60,9 +60,7 @@ class PostgresStore(SqlStore):
     def __init__(self, address: str) -> None:
         """Open it, and make its tables where there are none.
 
-        Raises:
-            InputError: It can't be used.
-            AwayError: It takes no connection now, as where others have all that it grants.
+        InputError where it can't be used, AwayError where it takes no connection now: others have all that it grants.
         """
         super().__init__()
         self._held = f"id IS NULL AND owner <> '{self._owner}' AND until > clock_timestamp()"

@@ -52,12 +52,7 @@ class LocalClient(ChatClient):
         self._turn = asyncio.Lock()
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Answer one question.
-
-        Raises:
-            InputError: A setting is none that a model in this process takes.
-            RejectedError: The model can't answer this question.
-        """
+        """Answer one question; RejectedError where the model can't, InputError where it takes no such setting."""
         if unknown := sorted(sampling.keys() - set(_TAKEN)):
             raise InputError(f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}")
         async with self._turn:
@@ -112,12 +107,7 @@ PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
 
 
 def open_client(options: AskOptions) -> ChatClient:
-    """Return the client of a model.
-
-    Raises:
-        NotServedError: There is no key for the server.
-        InputError: The URL, or the model's name, can't be used.
-    """
+    """Return the client of a model; NotServedError without a key, InputError where URL or name can't be used."""
     if options.provider == "google":
         return GeminiClient(options)
     named = (client for prefix, client in PROVIDERS.items() if options.model.startswith(prefix))

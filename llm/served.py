@@ -62,8 +62,7 @@ def served(option: str, text: str, url: str | None, *keys: settings.Setting) -> 
         url: The server of a model without one of its own.
         keys: Variables of the key of a server that is no provider's, the first that is set.
 
-    Raises:
-        InputError: The name is a folder, several models, a checkpoint's as well as a provider's, or a variable lacks.
+    InputError where the name is a folder, several models, a checkpoint's as well as a provider's, or a variable lacks.
     """
     match = _URL.fullmatch(text)
     model, url = (match["model"], match["url"] or url) if match else (text, url)

@@ -62,15 +62,9 @@ def questions(
 ) -> QuestionSet:
     """Return the questions of a benchmark or a task, with what is to be shown of their videos.
 
-    Args:
-        name: A benchmark, or one of its tasks.
-        frames: Which frames. They go as pictures, with `as=clip` as one video that holds exactly them; `native` sends
-            the video as it is. Where answers are times, pictures go with theirs, unless `times=none` is asked for.
-        split: The split, if not the task's or the benchmark's default one.
-        limit: Only the first so many questions.
-        data: The benchmark's own data, where it isn't found by itself.
-        only: These questions alone; the result is of a part then, as with a limit.
-        per: In its place so many questions for each label of a field.
+    Frames go as pictures, with `as=clip` as one video that holds exactly them; `native` sends the video as it is. Where
+    answers are times, pictures go with theirs, unless `times=none` is asked for. With `only` these questions, or with
+    `per` so many for each label of a field, the result is of a part, as with a limit.
 
     Raises:
         InputError: The name, the split or the frames are none, or a limit is given beside `only`.
@@ -102,16 +96,10 @@ def ask(
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order.
 
-    Args:
-        asked: The questions.
-        model: The model and how to ask it.
-        options: How to score; its `note` is told what the user should know, and its `bar` how far asking has come.
-            Where it has an earlier result, some of that one's questions are asked again, and no others.
-        candidates: How many answers to each question, of which the first is scored and all are kept; samples only. A
-            question that lacks one of them is unscored, until the same call has them all.
-        budget: Shared with other runs; by default the model's own.
-        keeping: What is done with answers that are kept.
-        run: Number of the run among several, each of which has answers of its own.
+    The options' `note` is told what the user should know, their `bar` how far asking has come; where they have an
+    earlier result, some of that one's questions are asked again, and no others. Of several candidates the first is
+    scored and all are kept: samples only; a question that lacks one of them is unscored, until the same call has them
+    all. The budget may be shared with other runs; `run` is the number of one that has answers of its own.
 
     Returns:
         The scores. A question that the server did not answer is unscored (`model_failed`), and so is one whose answer
@@ -178,9 +166,6 @@ def generation(
     """Return the settings of a question, as lmms-eval's `openai` adapter sends them (0.7.3, `build_payload_for_index`).
 
     A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
-
-    Raises:
-        InputError: The candidates are beams, which no server gives, or the model takes no temperature.
     """
     if candidates is not None and candidates.temperature is None:
         raise InputError(f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7")
@@ -345,11 +330,7 @@ def passed_over(
 
 
 def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResult) -> list[Evaluation]:
-    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation.
-
-    Raises:
-        InputError: No judge is named, or another one, or the questions are not the result's.
-    """
+    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation."""
     then = earlier.result
     settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
     earlier.refuse_unlike(questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids)

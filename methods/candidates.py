@@ -37,11 +37,7 @@ class CandidateSet:
 
 
 def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], Answers]:
-    """Read a result whose samples have candidates; with further `runs` of the model their answers are those.
-
-    Raises:
-        InputError: It is not a result, or has none.
-    """
+    """Read a result whose samples have candidates; with further `runs` of the model their answers are those."""
     result = result_files.read(folder)
     about = result.benchmark
     questions = Questions(discovery.spec_of(about), about.split, stated=about.source)
@@ -75,12 +71,7 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
 def candidates_of_file(
     name: str, cases: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
 ) -> tuple[list[CandidateSet], Answers]:
-    """Hold a file's candidates against the references of a benchmark or a task -> the cases, with their questions.
-
-    Raises:
-        InputError: No id is shared, or a file is wrong.
-        DataUnavailableError: The references are not here.
-    """
+    """Hold a file's candidates against the references of a benchmark or a task -> the cases, with their questions."""
     questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
     rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
     submission = predictions.of_table(questions, path, rows)
@@ -204,19 +195,12 @@ def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedFigures:
-    """The figures of k answers to each question.
-
-    Attributes:
-        k: Number of answers.
-        pass_at: Share of the questions, 0 to 100, of which at least one of k answers is right.
-        mean_at: The first metric, in its unit, of one of k answers; the same for every k.
-        majority_at: The first metric of the answer that most of the first k give; None where answers are no letters.
-    """
+    """The figures of k answers to each question."""
 
     k: int
-    pass_at: MetricValue
-    mean_at: MetricValue
-    majority_at: MetricValue | None
+    pass_at: MetricValue  # share of the questions, 0 to 100, of which at least one of k answers is right
+    mean_at: MetricValue  # the first metric, in its unit, of one of k answers; the same for every k
+    majority_at: MetricValue | None  # of the answer that most of the first k give; None where they are no letters
 
     def as_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints."""
@@ -230,10 +214,7 @@ def repeated(
     """Score every candidate, and return the figures for each k of `sizes`; by default for 1, 2, … to all.
 
     pass@k and mean@k are unbiased: over all ways to draw k of the candidates that are kept. A question that has fewer
-    than k, or a candidate without a score, is left out of pass@k.
-
-    Raises:
-        InputError: No question has so many candidates.
+    than k, or a candidate without a score, is left out of pass@k. InputError where no question has so many.
     """
     most = max(len(case.candidates) for case in cases)
     if sizes and sizes[-1] > most:

@@ -38,17 +38,11 @@ of KlayMa527/autovmr's published outputs at 37ceb8bb75a9, Charades-STA): of eigh
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What is done with answers that are kept.
+    """What is done with answers that are kept."""
 
-    Attributes:
-        as_they_are: Take them, whoever gave them, and though no server can be asked.
-        fresh: Ask all anew; what is kept stays, and counts no more for this model.
-        recheck: Where nothing else was asked, and the temperature is 0, ask some kept questions once more.
-    """
-
-    as_they_are: bool = False
-    fresh: bool = False
-    recheck: bool = True
+    as_they_are: bool = False  # take them, whoever gave them, and though no server can be asked
+    fresh: bool = False  # ask all anew; what is kept stays, and counts no more for this model
+    recheck: bool = True  # where nothing else was asked, and the temperature is 0, ask some once more
 
 
 class KeptAnswers:
@@ -88,11 +82,7 @@ class KeptAnswers:
         self._since = await asker.cache.aside(store.mark, place)
 
     async def cursor(self, messages: Sequence[Message], vote: int, outdated: Outdated | None) -> RetryCursor[str]:
-        """Return a question's place among the replies that are kept, and count.
-
-        Raises:
-            ReelbenchError: What is kept of it is another giver's.
-        """
+        """Return a question's place among the replies that are kept; ReelbenchError where they are another giver's."""
         others: list[tuple[StoredReply, str]] = []
 
         def passed(stored: StoredReply) -> bool:
@@ -137,10 +127,9 @@ class KeptAnswers:
         self._telling = sorted(noted, key=lambda answer: answer[0], reverse=True)[:_TELLING]
 
     async def check(self, read: Callable[[Row, str], Any]) -> None:
-        """Look whether what was kept counts; `read` is what an answer to a question reads as.
+        """Raise ReelbenchError where what was kept is another's, or nobody can say whose.
 
-        Raises:
-            ReelbenchError: It is another's, or nobody can say whose.
+        `read` is what an answer to a question reads as.
         """
         tally, keeping = self._asker.tally, self._keeping
         if keeping.as_they_are or tally.kept_from is None:

@@ -174,13 +174,8 @@ class QuestionSet:
     ) -> Evaluation:
         """Score the answers.
 
-        Args:
-            predictions: Id -> answer; a question that has none was not asked.
-            shown: Id -> what was shown, where anything was.
-            options: How to score, and what of.
-            model: The model, for the record.
-            settings: How they were asked, for the record; by default as `settings` says.
-            beside: Id -> further fields of its sample.
+        `predictions`, `shown` and `beside` have a question's answer, what was shown of its video, and further fields of
+        its sample by its id; one that has no answer was not asked. Settings are by default as `settings` says.
         """
         references = [reference_of(self.spec, row) for row in self.rows]
         given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(predictions)

@@ -32,11 +32,7 @@ class Runs:
             raise InputError("--from: some questions are asked again in one run; leave --runs and --seed out")
 
     def ask(self, questions: QuestionSet, options: Options, *, model: AskOptions, **how: Any) -> list[Evaluation]:  # noqa: ANN401
-        """Ask a model questions in each run, one after the other; `how` is as `asking.ask` takes it.
-
-        Raises:
-            InputError: A seed is among what is sent already.
-        """
+        """Ask a model questions in each run, one after the other; `how` is as `asking.ask` takes it."""
         if self.seed is not None and "seed" in model.extra:
             raise InputError("--seed and a seed in --llm-extra: give one of them")
         evaluations: list[Evaluation] = []

@@ -33,10 +33,6 @@ def wanted(
 
     A row that is in a language by itself is not translated into it. With `limit` only so many rows of each task, as
     lmms-eval counts them; where videos are `shown`, rows whose video is missing are not asked.
-
-    Raises:
-        InputError: A task has options, which can't be asked in another language.
-        DataUnavailableError: A task's rows are not here.
     """
     rows: dict[tuple[str, str], Row] = {}
     for name in sorted(tasks):
@@ -66,11 +62,7 @@ def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path:
 def translate(
     rows: dict[tuple[str, str], Row], model: AskOptions, *, note: Callable[[str], None], bar: Bar = no_bar
 ) -> TranslatedQuestions:
-    """Ask a model for each row's question in each language, once.
-
-    Raises:
-        ReelbenchError: Some can't be had; what came is kept.
-    """
+    """Ask a model for each row's question in each language, once; ReelbenchError where some can't be had."""
     asker = Asker(model, on_note=note, tells=True)
     folder = resources.files("reelbench.methods").joinpath("prompts")
     prompt = folder.joinpath("translate.txt").read_text(encoding="utf-8").strip()

@@ -201,14 +201,7 @@ class Page:
 
 
 class SourceOptions(TypedDict, total=False):
-    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`.
-
-    Attributes:
-        split: The split, if not the task's or the benchmark's default one.
-        data: Path of the benchmark's data, if it isn't found automatically.
-        id_column: A table's column of ids, where its name doesn't tell.
-        text_column: Its column of texts.
-    """
+    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`."""
 
     split: str | None
     data: str | Path | None

@@ -1,7 +1,9 @@
 """Tables as plain data, as the command line and Python print them and a notebook shows them."""
 
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from reelbench.registry.errors import printable
@@ -31,6 +33,13 @@ def spreadsheet_cell(value: object) -> object:
         marked = ("'" if value.startswith(_FORMULA) else "") + _AFTER_A_MARK.sub(r"\1'\2", value)
         return "".join(char if char.isprintable() or char in "\t\n" else " " for char in marked)
     return "" if value is None else value
+
+
+def csv_text(lines: Iterable[Iterable[object]], delimiter: str = ",", end: str = "\n") -> str:
+    """Return lines of cells as CSV."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(lines)
+    return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ first is taken, as it would have been without a ranker. All of it follows from t
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from reelbench.judges.parsing import after_reasoning, parse_score
 from reelbench.judges.verdicts import score_of_votes
 from reelbench.registry.languages import words
 from reelbench.registry.records import Sample
+from reelbench.scoring.answers import patterns
 
 Mode = Literal["pointwise", "listwise"]
 """A score for each candidate, or one reply that names the best."""
@@ -76,12 +76,6 @@ def best(scores: Sequence[float | None]) -> RankedChoice:
     return RankedChoice(scores.index(highest), known.count(highest) > 1, len(scores) - len(known))
 
 
-_MARKS = r"[*_`\s]*"
-_STATED = re.compile(
-    rf"{_MARKS}(?:(?:the )?(?:final )?(?:score|rating|answer|choice|best|candidate)(?: is)?{_MARKS}[:=]?{_MARKS})?"
-    rf"(?P<number>0|[1-9][0-9]?){_MARKS}(?:(?:/|out of)\s*(?P<top>[0-9]{{1,2}}){_MARKS})?\.?{_MARKS}",
-    re.IGNORECASE,
-)
 _LONGEST = 80  # characters of a statement: with more it is a sentence
 
 
@@ -103,7 +97,7 @@ def _number(reply: str | None, low: int, high: int, *, top: int | None) -> int |
     if number is not None or reply is None:
         return number
     statement = (after_reasoning(reply) or reply).strip()
-    stated = _STATED.fullmatch(statement) if len(statement) <= _LONGEST else None
+    stated = patterns.STATED_NUMBER.fullmatch(statement) if len(statement) <= _LONGEST else None
     if stated is None or stated["top"] not in (None, str(top)):
         return None
     return int(stated["number"]) if low <= int(stated["number"]) <= high else None

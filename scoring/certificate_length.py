@@ -40,8 +40,7 @@ class Certificates:
 def certificate_length(spans: Iterable[Span]) -> float:
     """Return the seconds of a certificate, at least `MINIMUM`; overlaps count once, gaps under `GAP` count too.
 
-    Raises:
-        ValueError: There is no span, or one runs backwards.
+    ValueError where there is no span, or one runs backwards.
     """
     ordered = sorted((float(start), float(end)) for start, end in spans)
     if not ordered:
@@ -60,8 +59,7 @@ def certificate_length(spans: Iterable[Span]) -> float:
 def certificates(pairs: Sequence[tuple[Span, Span]], videos: Sequence[str]) -> Certificates:
     """Return both measures over questions of known question span and answer span, in seconds; `videos` are theirs.
 
-    Raises:
-        ValueError: There is no question, or a span runs backwards.
+    ValueError where there is no question, or a span runs backwards.
     """
     lengths = np.array([certificate_length(pair) for pair in pairs])
     # Where two spans overlap, their hull is their union.

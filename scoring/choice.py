@@ -14,8 +14,7 @@ from reelbench.registry.records import Item
 def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return `{"correct": 0.0 or 1.0}` for `{"answer": "B" or None}` against `{"answer": "B"}`.
 
-    Raises:
-        InputError: the target has no answer, as in a split whose answers are hidden.
+    InputError where the target has no answer, as in a split whose answers are hidden.
     """
     if target.get("answer") is None:
         raise InputError("choice: the item has no correct answer to compare with; its split can't be scored here")

@@ -74,10 +74,7 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     """Read tags by question id from JSON Lines.
 
     A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
-    becomes its text.
-
-    Raises:
-        InputError: names the file, the line and the field that is wrong, and the label that was likely meant.
+    becomes its text. InputError names the file, the line and the field that is wrong, and the label likely meant.
     """
     fields = ("qid", *COMPONENTS)
     wanted = ", ".join(fields)

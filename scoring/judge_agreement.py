@@ -39,8 +39,7 @@ def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str
 def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
-    Raises:
-        InputError: A column is missing, a score is not a number on the scale, or an item occurs twice; with the line.
+    InputError, with the line, where a column is missing, a score is off the scale, or an item occurs twice.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1

@@ -29,8 +29,7 @@ def of_tokens(
         tokens: The sentences' tokens.
         logprobs: Their natural log-probabilities, each after the prompt and the tokens before it.
 
-    Raises:
-        InputError: A sentence without a token, or a log-probability that is not a finite number of at most 0.
+    InputError where a sentence has no token, or a log-probability is not a finite number of at most 0.
     """
     if not all(tokens) or any(len(ids) != len(held) for ids, held in zip(tokens, logprobs, strict=True)):
         raise InputError("option scores: every sentence needs one log-probability for each of its tokens, and a token")

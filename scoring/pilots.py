@@ -35,8 +35,7 @@ class Assumed:
 def of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> Pilot:
     """Return the noise of a model's primary metric over its own videos.
 
-    Raises:
-        InputError: It has no value, is (or a part of it) of one video, or is the same on all.
+    InputError where it has no value, is (or a part of it) of one video, or is the same on all.
     """
     metric = spec.primary
     return _pilot(metric, aggregation.resampled(spec, metric, samples), paired=False)
@@ -45,8 +44,7 @@ def of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> Pilot:
 def of_two(spec: BenchmarkSpec, a: Sequence[Sample], b: Sequence[Sample]) -> Pilot:
     """Return the noise of two models' difference in the primary metric, on what both answered.
 
-    Raises:
-        InputError: They have no item in common, no value on two videos, or differ equally on all.
+    InputError where they have no item in common, no value on two videos, or differ equally on all.
     """
     metric = spec.primary
     both = comparison.on_both(a, b)
@@ -77,9 +75,7 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
 
     With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale with steps that is
     the most it can be. A video's questions multiply the mean's by 1 + (questions - 1) icc (Kish 1965, Survey Sampling).
-
-    Raises:
-        InputError: The score is off the metric's scale.
+    InputError where the score is off the metric's scale.
     """
     low, high = bounds = (metric.low, metric.high)
     if not low < what.score < high:

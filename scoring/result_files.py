@@ -78,9 +78,7 @@ def write(
     """Write both files to `folder` (made if needed) and return the result.
 
     Both are whole before the first is put in its place; a process that is ended leaves the old two or the new two.
-
-    Raises:
-        InputError: The folder has these very answers judged, and these are not.
+    InputError where the folder has these very answers judged, and these are not.
     """
     if scored.judge is None:
         _keep_judged(folder, scored.samples)
@@ -196,8 +194,7 @@ def check_kept(
 ) -> None:
     """Hold a result to come, of a benchmark's id and split, to what it would replace in `folder`.
 
-    Raises:
-        InputError: That is of something else, made in another way, judged where this one isn't, or has more answers.
+    InputError where that is of something else, made in another way, judged where this isn't, or has more answers.
     """
     before = own_result(folder, model)
     if before is None or not (there := answered(before.counts)):
@@ -295,11 +292,7 @@ def _of_own(path: Path, most: int) -> Path:
 
 
 def shared_spec(results: Iterable[records.Result]) -> BenchmarkSpec:
-    """Return the benchmark by whose words results on one benchmark are shown: ours, else as the oldest declares it.
-
-    Raises:
-        InputError: There is no such benchmark.
-    """
+    """Return the benchmark by whose words results on one are shown: ours, else the oldest's; InputError without."""
     oldest = min(results, key=lambda result: result.provenance.date)
     known = discovery.specs().get(oldest.benchmark.id)
     return known or discovery.spec_of(oldest.benchmark)
@@ -343,11 +336,7 @@ def as_text(result: records.Result) -> str:
 
 
 def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the questions, by id: `question`, `options`, `media`; none where the file is not there.
-
-    Raises:
-        InputError: A line is not a question.
-    """
+    """Return the questions, by id, none where the file is not there; InputError where a line is not a question."""
     path = _of_own(folder / QUESTIONS_FILE, bounds.SAMPLES_BYTES)
     asked: dict[str, dict[str, Any]] = {}
     for number, line in files.read_jsonl(path) if path.is_file() else ():

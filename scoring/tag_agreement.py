@@ -56,8 +56,7 @@ def tag_agreement(
         `component.Label` -> `n_a` and `n_b` (items that got it) and `_OF_LABEL`; `sets`, `target` and `content` ->
         `_OF_SET`; `thinking`. Each figure has a `value` and its `ci95`, None where they are undefined.
 
-    Raises:
-        InputError: There is no item that both tagged, or the video of one isn't known.
+    InputError where there is no item that both tagged, or the video of one isn't known.
     """
     items = sorted(a.keys() & b.keys())
     if not items:
@@ -90,8 +89,7 @@ def annotator_tests(
 ) -> dict[str, dict[str, Any]]:
     """Test for each component whether a machine's tags may stand in for people's: sets by Jaccard, thinking equal.
 
-    Raises:
-        InputError: There are fewer than two people.
+    InputError where there are fewer than two people.
     """
     if len(people) < 2:  # noqa: PLR2004
         raise InputError("the alternative-annotator test needs the tags of two people or more")

@@ -49,7 +49,10 @@ def iou(predicted: Window, target: Window) -> float:
 
 
 def score_item(
-    parsed: Mapping[str, Any], target: Mapping[str, Any], thresholds: Sequence[float] = RECALL_THRESHOLDS
+    parsed: Mapping[str, Any],
+    target: Mapping[str, Any],
+    thresholds: Sequence[float] = RECALL_THRESHOLDS,
+    kind: Literal["iou", "iop"] = "iou",
 ) -> dict[str, float]:
     """Score one window, and the answer with it where both sides have one.
 
@@ -57,21 +60,18 @@ def score_item(
         parsed: `{"span": [start, end] or None}`, with `"answer": "B" or None` where the item was answered too.
         target: `{"spans": [[start, end], ...]}`, with `"answer": "B"` where it is a question.
         thresholds: IoUs at which recall is taken.
+        kind: Of overlap: with the true window, or within it (precision).
 
     Returns:
         `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5` (each 0 or 1).
 
-    Raises:
-        InputError: the target has no window, as in a split whose answers are hidden.
+    InputError where the target has no window, as in a split whose answers are hidden.
     """
-    spans, span = _true_windows(target), parsed.get("span")
-    return _columns("iou", max(iou(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
-
-
-def _true_windows(target: Mapping[str, Any]) -> Sequence[Window]:
-    if not target.get("spans"):
+    spans, span = target.get("spans"), parsed.get("span")
+    if not spans:
         raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
-    return target["spans"]
+    overlap = iou if kind == "iou" else iop
+    return _columns(kind, max(overlap(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
 
 
 def _columns(
@@ -101,6 +101,8 @@ def _where_offered(score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[
 columns = _where_offered(score_item)
 moment_columns = _where_offered(partial(score_item, thresholds=MOMENT_THRESHOLDS))
 """The columns of an item that asks for a span alone."""
+covered_columns = _where_offered(partial(score_item, kind="iop"))
+"""The precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
 
 
 def iop(predicted: Window, target: Window) -> float:
@@ -114,14 +116,6 @@ def iop(predicted: Window, target: Window) -> float:
     if start == end:
         return float(true_start <= start <= true_end)
     return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
-
-
-@_where_offered
-def covered_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
-    """Return the precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
-    spans, span = _true_windows(target), parsed["span"]
-    best = max(iop(span, one) for one in spans) if span else 0.0
-    return _columns("iop", best, RECALL_THRESHOLDS, parsed, target)
 
 
 def merged(windows: Sequence[Window]) -> list[Window]:

@@ -69,9 +69,6 @@ def compute_score(
         predictions: Id -> predicted text; an empty one scores 0 and counts.
         metrics: Which of `METRICS` to compute.
 
-    Returns:
-        Metric -> score.
-
     Raises:
         InputError: no items, differing ids, a value that is not text, or references without a single word.
         ReelbenchError: there is no Java, or it failed or hung.

@@ -81,8 +81,7 @@ def calibrate(
         bounds: The scale's ends.
         steps: The scale's steps, where it is one of steps; scores off them (a mean of votes) give no confusion matrix.
 
-    Raises:
-        ValueError: The three differ in length, or no answer has people's score.
+    ValueError where the three differ in length, or no answer has people's score.
     """
     scores = np.asarray(judge, dtype=np.float64)
     labels = np.array([np.nan if label is None else label for label in people], dtype=np.float64)

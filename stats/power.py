@@ -64,8 +64,7 @@ class Pilot:
     def difference(self, videos: int, effect: float) -> tuple[float, int]:
         """Return the standard error of a difference of `effect` on so many videos, and its degrees of freedom.
 
-        Raises:
-            ValueError: There are fewer than two videos.
+        ValueError where there are fewer than two videos.
         """
         if videos < 2:  # noqa: PLR2004
             raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
@@ -120,9 +119,7 @@ def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> 
     """Return the chance that a t test over `videos` videos finds a true difference of `effect` points.
 
     Both tails count, so that no effect gives `alpha`. Unpaired means two models on so many videos each.
-
-    Raises:
-        ValueError: There are fewer than two videos.
+    ValueError where there are fewer than two videos.
     """
     error, dof = pilot.difference(videos, effect)
     if not error:
@@ -159,10 +156,8 @@ def _needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float
 def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA) -> float:
     """Return the smallest gain, in points, that `videos` videos show with the given chance.
 
-    It may be more than the scale has room for, which says that so few videos show nothing.
-
-    Raises:
-        ValueError: There are fewer than two videos.
+    It may be more than the scale has room for, which says that so few videos show nothing. ValueError where there are
+    fewer than two.
     """
     high, dof = pilot.difference(videos, 0.0)
     if not high:
@@ -179,11 +174,7 @@ def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alp
 def videos_needed(pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA) -> int | None:
     """Return the fewest videos that show a true difference of `effect` points with the given chance.
 
-    Returns:
-        Their number, at least 2 (each model's, where unpaired); None where ten million are too few.
-
-    Raises:
-        ValueError: `effect` is 0.
+    At least 2 (each model's, where unpaired); None where ten million are too few; ValueError where `effect` is 0.
     """
     if not effect:
         raise ValueError("effect: no number of videos shows a difference of 0")

@@ -23,11 +23,7 @@ def cdf(x: float, dof: int, *, shift: float = 0.0) -> float:
 
 @lru_cache(maxsize=1024)
 def quantile(share: float, dof: int) -> float:
-    """Return the central t below which `share` (strictly between 0 and 1) lies.
-
-    Raises:
-        ValueError: `share` is not strictly between 0 and 1.
-    """
+    """Return the central t below which `share` lies; ValueError unless that is strictly between 0 and 1."""
     if not 0 < share < 1:
         raise ValueError(f"share: {share} is not between 0 and 1")
     high = 1.0

@@ -54,11 +54,7 @@ def question(text: BloomText) -> list[Message]:
 
 
 def read_level(reply: str) -> int:
-    """Return the level of a reply that is a number, a number with its level's name, or an object with a `score`.
-
-    Raises:
-        UnreadableError: It is none of these, or number and name contradict each other.
-    """
+    """Return the level of a reply that is a number, a number with its level's name, or an object with a `score`."""
     from reelbench.judges.parsing import parse_score
 
     if (score := parse_score(reply, SCALE.low, SCALE.high, bare_integer=True)) is not None:
@@ -95,12 +91,7 @@ def _item(place: int, text: BloomText) -> "Item":
 def classify(
     texts: Iterable[BloomText], options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar
 ) -> "tuple[list[int | None], JudgeRecord]":
-    """Return each text's level, None where the judge gave none, and the judge's record.
-
-    Raises:
-        InputError: An option of the judge makes no sense.
-        ReelbenchError: The cache of replies can't be written.
-    """
+    """Return each text's level, None where the judge gave none, and the judge's record."""
     from reelbench.judges.judge_run import JudgeRun
 
     prompts = _prompts(options.prompts)

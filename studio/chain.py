@@ -13,7 +13,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -42,21 +42,14 @@ _TRACE = ".trace.jsonl"
 
 
 class Role(BaseModel):
-    """Who speaks in a chain.
-
-    Attributes:
-        name: How the command line and the trace call the role.
-        prompt: File with its instructions.
-        sees: Which material it is shown, and which roles' words, in this order.
-        model: Model asked, where the command line gives the role none of its own.
-    """
+    """Who speaks in a chain."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    prompt: str
-    sees: tuple[str, ...]
-    model: str | None = None
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # as the command line and the trace call the role
+    prompt: str  # file with its instructions
+    sees: tuple[str, ...]  # the material it is shown, and the roles whose words, in this order
+    model: str | None = None  # asked, where the command line names none for it
 
 
 class _Roles(BaseModel):
@@ -90,6 +83,11 @@ def material_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
+def words(number: int) -> str:
+    """Return a text of so many words, which stands in for a reply."""
+    return " ".join(["word"] * number)
+
+
 T = TypeVar("T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -101,8 +99,7 @@ class ChainCase(Generic[ItemT]):
 
     item: ItemT
     chain: "Chain"
-    about: dict[str, object] = field(default_factory=dict[str, object])
-    """What the trace says of each question, beside role, model, messages, reply and tokens; set before any is asked."""
+    about: dict[str, object] = field(default_factory=dict[str, object])  # what the trace says of each question about it
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def ask(
@@ -116,21 +113,15 @@ class ChainCase(Generic[ItemT]):
         vote: int = 0,
         **about: object,
     ) -> T:
-        """Ask a role one question about the item.
+        """Ask a role one question about the item, and return what `read` makes of a reply (else UnreadableError).
 
-        Args:
-            role: Who is asked.
-            messages: The question.
-            read: What a reply's text says; UnreadableError where it can't be used.
-            stand_in: A reply such as the role might give: what a plan counts and goes on with.
-            rest: What can be kept of the last reply where none reads; None for nothing.
-            vote: Number of the reply among several wanted for one question.
-            about: What the trace says of this question beside what it says of each about the item.
+        `stand_in` is a reply such as the role might give: what a plan counts and goes on with. `rest` says what can be
+        kept of the last reply where none reads, `vote` is its number among several wanted for one question, `about` is
+        what the trace says of this question alone.
 
         Raises:
             DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
             PendingError: The question is in a batch.
-            ReelbenchError: The cache can't be written.
         """
         chain, asker, sent = self.chain, self.chain.askers[role], [messages]
 
@@ -180,13 +171,9 @@ class StageOptions:
     """Which stages of a chain are run, and what is shown of videos meanwhile."""
 
     frames: str = "uniform:16,size=448,as=images"
-    """Frames that are shown of a video."""
-    media: Path | None = None
-    """Folder with the videos."""
-    start_after: str | None = None
-    """Stage that the items have been through."""
-    until: str | None = None
-    """Stage to stop after; None for the last."""
+    media: Path | None = None  # folder with the videos
+    start_after: str | None = None  # stage that the items have been through
+    until: str | None = None  # stage to stop after; None for the last
 
     def taken(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
@@ -205,23 +192,17 @@ class ChainSetup:
     """Whom a chain asks, and where its results go; all roles together may spend one budget."""
 
     models: Mapping[str, AskOptions]
-    out: Path | None
-    """Where results are written; None for a plan: nothing is asked or written."""
+    out: Path | None  # where results are written; None for a plan: nothing is asked or written
     budget: Budget | None = None
-    on_note: Callable[[str], None] = lambda _: None
-    """Called with each line that the user should know."""
-    show: Show = no_show
-    """Called as items are done."""
+    on_note: Callable[[str], None] = lambda _: None  # called with each line that the user should know
+    show: Show = no_show  # called as items are done
 
 
 class Chain:
     """Asks for a chain: one asker for each model, a budget for all, and the funnel's account of it.
 
-    In a plan a reply that is not in the cache is counted and stood in for. Within `asking`, `trace` has what was asked
-    for the items that are done.
+    In a plan a reply that is not in the cache is counted and stood in for.
     """
-
-    trace: "TraceFile"
 
     def __init__(
         self,
@@ -262,9 +243,12 @@ class Chain:
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
-        """Hold everything open that asking takes, and `trace`."""
+        """Hold everything open that asking takes, and what was asked: a file without a name, as it may be long."""
         async with AsyncExitStack() as held:
-            self.trace = held.enter_context(closing(TraceFile(self._earlier_trace)))
+            self._trace = held.enter_context(tempfile.TemporaryFile("w+b"))  # noqa: SIM115 - it does
+            if self._earlier_trace is not None:
+                with self._earlier_trace.open("rb") as before:
+                    shutil.copyfileobj(before, self._trace)
             for asker in self._distinct:
                 await held.enter_async_context(asker)
             yield
@@ -285,10 +269,8 @@ class Chain:
     ) -> list[ResultT | None]:
         """Return what `work` made of each item, None where it was dropped, in the order of the items.
 
-        `shown` says whether the items count for the user's progress bar.
-
-        Raises:
-            PendingError: Items wait for replies in a batch, so nothing that follows from them can be done yet.
+        `shown` says whether the items count for the user's progress bar. PendingError where items wait for replies in a
+        batch: nothing that follows from them can be done yet.
         """
         pending = 0
         results: list[ResultT | None] = []
@@ -305,7 +287,7 @@ class Chain:
 
         runner = Runner(self.askers.values(), self._show if shown else no_show, at_once=self._concurrency)
         async for case, result in runner.run((ChainCase(item, self) for item in items), worked):
-            self.trace.add(case.lines)
+            self._trace.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in case.lines)
             case.lines.clear()
             results.append(result)
         if pending:
@@ -352,16 +334,22 @@ class Chain:
             return self.plan()
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
-        self.trace.save(self._out / "trace.jsonl")
+        self.save_trace(self._out / "trace.jsonl")
         if until is not None:  # people may edit what a chain has after a stage; beside it, how it came about
             path = self._out / stage_file(until)
             write_jsonl(path, lines)
-            self.trace.save(self._out / stage_file(until, _TRACE))
+            self.save_trace(self._out / stage_file(until, _TRACE))
             account = _Account(file_sha256=sha256_of(path), funnel=funnel)
             write_json(self._out / stage_file(until, ".account.json"), account.model_dump(mode="json", by_alias=True))
         write_json(self._out / "funnel.json", document)
         write_text(self._out / "funnel.svg", to_svg(document["stages"]))
         return document
+
+    def save_trace(self, path: Path) -> None:
+        """Write what was asked for the items that are done, behind what an earlier run asked, in one step."""
+        self._trace.seek(0)
+        with open_aside(path, "wb") as file:
+            shutil.copyfileobj(self._trace, file)
 
     def account(self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object) -> FunnelRecord:
         """Return the funnel's record, `more` of its fields included.
@@ -406,28 +394,6 @@ class Chain:
         }
 
 
-class TraceFile:
-    """The lines of `trace.jsonl`, written to a file without a name until the chain is done: they may be many."""
-
-    def __init__(self, earlier: Path | None = None) -> None:
-        """Begin with the lines of an earlier file."""
-        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - its owner closes it
-        self.close = self._file.close
-        if earlier is not None:
-            with earlier.open("rb") as before:
-                shutil.copyfileobj(before, self._file)
-
-    def add(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Append lines."""
-        self._file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
-
-    def save(self, path: Path) -> None:
-        """Write all lines to `path`, in one step."""
-        self._file.seek(0)
-        with open_aside(path, "wb") as file:
-            shutil.copyfileobj(self._file, file)
-
-
 class _Account(Record):
     """What a stage's file took: its sha256 as it was written, and the funnel up to there."""
 
@@ -436,11 +402,7 @@ class _Account(Record):
 
 
 def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
-    """Return what a chain came to that was stopped after a stage; None where people made the stage's file without it.
-
-    Raises:
-        InputError: The account is damaged.
-    """
+    """Return what a chain came to that was stopped after a stage; None where people made its file without one."""
     path = folder / stage_file(stage, ".account.json")
     if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
         return None

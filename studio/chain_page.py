@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from reelbench.llm.reading import beside_dictionary
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
@@ -23,7 +23,7 @@ from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array
 from reelbench.studio.discussion import JUDGE
-from reelbench.studio.discussion_files import QUESTION_KEYS, WrittenQuestion
+from reelbench.studio.discussion_files import WrittenQuestion, questions_in
 from reelbench.studio.funnel import StageRecord, TokensRecord
 
 _COUNTED = {"bloom"}
@@ -41,12 +41,9 @@ Runs = list[tuple[str, str]]
 
 
 def write(folder: Path, video: str | None = None, out: Path | None = None) -> Path:
-    """Write the page of one video, by default the first one, and return where it is.
+    """Write the page of one video, by default the first one, and return its path; InputError where a file is damaged.
 
     By default it is in the chain's folder, called after the video's media key.
-
-    Raises:
-        InputError: The folder holds no chain, or not this video, or a file of it is damaged.
     """
     lines = list(_trace_lines(folder / "trace.jsonl", video))
     if not lines:
@@ -190,13 +187,9 @@ def _sides(asked: int) -> tuple[str, ...]:
 
 def _questions(reply: str) -> dict[int, WrittenQuestion]:
     """Return the questions that a reply is, by number; none where it is anything else, or one of them isn't whole."""
-    whole = beside_dictionary(reply)[1] or {}
-    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     questions: dict[int, WrittenQuestion] = {}
-    for place, entry in enumerate(entries, start=1):
-        try:
-            question = WrittenQuestion.model_validate(entry)
-        except ValidationError:
+    for place, question in enumerate(questions_in(reply), start=1):
+        if question is None:
             return {}
         questions[question.id if question.id is not None and question.id not in questions else place] = question
     return questions

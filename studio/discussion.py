@@ -14,16 +14,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
-from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
+from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
 from reelbench.studio.chain_rules import GateRules
-from reelbench.studio.discussion_files import QUESTION_KEYS, DiscussionVideo, SpokenWord, WrittenQuestion, annotations
+from reelbench.studio.discussion_files import (
+    QUESTION_KEYS,
+    DiscussionVideo,
+    SpokenWord,
+    WrittenQuestion,
+    annotations,
+    questions_in,
+)
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.question_sets import Levels, comparison_document
@@ -101,7 +109,7 @@ class Discussion:
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
         self._turns = turns[options.taken([turn.name for turn in turns])]
-        self.pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media)
+        self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
@@ -143,7 +151,7 @@ class Discussion:
             answers = []
             for question in self.context_questions:
                 messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
-                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=_words(100)))
+                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=words(100)))
             video.context = answers
             return
         if video.context is None:
@@ -157,7 +165,7 @@ class Discussion:
         if role is self.expert:
             count = self.options.questions
             # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-            text = _words(90)
+            text = words(90)
             pairs = [
                 {
                     "id": place,
@@ -174,10 +182,9 @@ class Discussion:
                 stand_in=json.dumps({"questions": pairs}),
                 rest=lambda text: _rest(text, count),
             )
-            talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
-            said.questions = written.questions
+            talk.written, said.questions = written, written.questions
         else:
-            said.text = await case.ask(role.name, messages, _text, stand_in=_words(250))
+            said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
         video.words.append(said)
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
@@ -238,16 +245,10 @@ class Talk:
     """A discussion: its video, with what is known of it and who said what, and the questions that came of it."""
 
     video: DiscussionVideo
-    dropped: Counter[str] = field(default_factory=Counter)
-    """Reason -> questions of the last writing that could not be used."""
-    by_order: bool = False
-    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
-    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
-    """The expert's first questions, once it is over."""
-    last: list[WrittenQuestion] | None = None
-    """Its last; None where no review ended."""
-    data: dict[str, str] = field(default_factory=dict[str, str])
-    """What every turn is shown of the video, once its context is known."""
+    written: WrittenQuestions = field(default_factory=lambda: WrittenQuestions([], Counter()))  # by the expert, last
+    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
+    last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
+    data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
@@ -257,11 +258,6 @@ class Talk:
     def sets(self, expert: Role) -> list[list[WrittenQuestion]]:
         """Return the expert's questions, turn by turn."""
         return [word.questions for word in self.video.words if word.role == expert.name]
-
-
-def _words(number: int) -> str:
-    """Return a text of so many words, which stands in for a reply."""
-    return " ".join(["word"] * number)
 
 
 def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
@@ -306,18 +302,12 @@ def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[Writt
 
 def _rest(reply: str, count: int) -> WrittenQuestions | None:
     """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
-    whole = last_dictionary(reply) or {}
-    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     kept: dict[str, WrittenQuestion] = {}
     dropped: Counter[str] = Counter()
-    for entry in entries:
-        try:
-            question = WrittenQuestion.model_validate(entry)
-        except ValidationError:
+    for question in questions_in(reply):
+        if question is None:
             dropped["unreadable"] += 1
-            continue
-        known = question.question.casefold()
-        if known in kept or len(kept) == count:
+        elif (known := question.question.casefold()) in kept or len(kept) == count:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
@@ -336,9 +326,6 @@ async def run(
     shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its folder gets
     `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`, with the parse depth
     where there is a parser.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     models, out, options = setup.models, setup.out, discussion.options
     funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
@@ -354,7 +341,7 @@ async def run(
             talk.first, *later = talk.sets(discussion.expert)
             if later:
                 talk.last = later[-1]
-                funnel.count("questions", len(talk.last) + talk.dropped.total(), talk.dropped)
+                funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
         whole = [talk for talk in talks if talk.last is not None]
         passed = await discussion.gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
         for talk in whole:  # what they drop goes
@@ -362,7 +349,7 @@ async def run(
         judged, told = await _compared(chain, discussion, whole)
         if out is None:
             return chain.plan()
-        if by_order := sum(talk.by_order for talk in whole):
+        if by_order := sum(not talk.written.numbered for talk in whole):
             settings["paired_by_order"] = by_order
             setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
         sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))

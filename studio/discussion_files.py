@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from reelbench.llm.reading import last_dictionary
 from reelbench.registry.base_record import checked
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
@@ -43,6 +44,18 @@ class WrittenQuestion(BaseModel):
     answer: str = Field(min_length=1)
     short_answer: str = ""
     classification: str = ""
+
+
+def questions_in(reply: str) -> list[WrittenQuestion | None]:
+    """Return the questions that a reply lists, None in the place of what isn't one."""
+    whole = last_dictionary(reply) or {}
+    questions: list[WrittenQuestion | None] = []
+    for entry in next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), []):
+        try:
+            questions.append(WrittenQuestion.model_validate(entry))
+        except ValidationError:
+            questions.append(None)
+    return questions
 
 
 class SpokenWord(BaseModel):
@@ -88,10 +101,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
 
     The file has JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
     `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an object or
-    a list, grouped here by video.
-
-    Raises:
-        InputError: Names the file, the entry and the field that is wrong.
+    a list, grouped here by video. InputError names the file, the entry and the field that is wrong.
     """
     if path.is_dir():
         document = []

@@ -113,11 +113,7 @@ def _exact(number: float | str) -> Fraction:
 
 
 def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
-    """Return the events of a video to make questions from, in order of time.
-
-    Raises:
-        DroppedError: `bad_times`, `long_event`, `sparse` or `few_events`.
-    """
+    """Return a video's events that are fit; DroppedError: `bad_times`, `long_event`, `sparse` or `few_events`."""
     events = sorted(video.events, key=lambda event: event.span)
     if not all(0 <= event.start < event.end for event in events):
         raise DroppedError("bad_times")

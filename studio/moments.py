@@ -14,18 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from importlib import resources
-from typing import Any, Literal, NamedTuple, TypeVar
-
-import yaml
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from reelbench.llm.reading import read_model
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
 from reelbench.studio.moment_pairs import Draft, EventPairT, MomentSource, Pair, Relation, Sequential
@@ -37,8 +36,13 @@ ROLES = {
     Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
 }
 """Roles that a kind of source takes."""
-STAGES = ("pairs", "questions", "verification", "options")
-"""What a source goes through once the rules have let it in; after each, people can step in."""
+STAGES = {
+    "pairs": ("relation", "sequential", "neighbours"),
+    "questions": ("cause_effect", "means_to_an_end"),
+    "verification": ("verification",),
+    "options": ("options",),
+}
+"""What a source goes through once the rules have let it in, and who is asked; after each, people can step in."""
 
 T = TypeVar("T")
 
@@ -49,20 +53,9 @@ class MomentOptions(StageOptions):
 
     rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
-    seed: int = 0
-    """Of the options' order, and of the draw between two questions that score the same."""
-    with_options: bool = True
-    """Write three wrong options to each question; False gives the form of the training split."""
-    mini_test: int = 0
-    """Questions of each category for a file of their own."""
-
-
-class _Captions(NamedTuple):
-    """A video's fit events, two of them that a plan takes for a pair, and the second at which all is over."""
-
-    events: tuple[Event, ...]
-    pair: tuple[Event, Event]
-    last: float
+    seed: int = 0  # of the options' order, and of the draw between two questions that score the same
+    with_options: bool = True  # three wrong ones to each question; False gives the form of the training split
+    mini_test: int = 0  # questions of each category for a file of their own
 
 
 class Moments:
@@ -76,21 +69,16 @@ class Moments:
         self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
-        stages = STAGES if options.with_options else STAGES[:-1]
+        stages = [stage for stage in STAGES if stage != "options" or options.with_options]
         self.stages = stages[options.taken(stages)]
-        self.pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media)
+        self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
 
-    def roles_for(self, source: Source) -> list[str]:
+    def speakers(self, source: Source) -> list[Role]:
         """Return the roles that this kind of source takes, in the stages that are run."""
-        later = {"verification": "verification", "options": "options"}
-        names = []
-        for name in ROLES[type(source)]:
-            if name == "sequential" and isinstance(source, Query) and self.options.cuts.not_causal == "drop":
-                continue
-            stage = later.get(name, "questions" if name in _WRITERS else "pairs")
-            if stage in self.stages:
-                names.append(name)
-        return names
+        asked = {name for stage in self.stages for name in STAGES[stage]}
+        if isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+            asked.discard("sequential")
+        return [role for name, role in self.roles.items() if name in asked and name in ROLES[type(source)]]
 
     @property
     def thresholds(self) -> dict[str, Any]:
@@ -109,11 +97,7 @@ class Moments:
         return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
 
     async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
-        """Return one source with its pairs, their questions, and the drafts that a later step gave nothing for.
-
-        Raises:
-            DroppedError: The rules drop the source.
-        """
+        """Take a source through the stages that are run, and return it; DroppedError where the rules drop it."""
         case.about = {"video": case.item.source.video}
         steps = {
             "pairs": self._find,
@@ -126,7 +110,7 @@ class Moments:
         return case.item
 
     async def _find(self, case: ChainCase[MomentSource]) -> None:
-        """Find a source's pairs; DroppedError where the rules drop it."""
+        """Find a source's pairs."""
         source, funnel, rules = case.item.source, case.chain.funnel, self.options.rules
         if isinstance(source, Query):
             with funnel.stage("filters"):
@@ -144,38 +128,38 @@ class Moments:
         else:
             with funnel.stage("filters"):
                 events = moment_sources.fit_events(source, rules)
-                pair = moment_sources.first_pair(events, rules)
-                captions = _Captions(events, pair, max(source.duration, *(event.end for event in events)))
-            finders = [partial(self._captioned, case, captions, model) for model in (Relation, Sequential)]
+                moment_sources.first_pair(events, rules)
+            last = max(source.duration, *(event.end for event in events))
+            finders = [partial(self._captioned, case, events, last, model) for model in (Relation, Sequential)]
         for find in finders:
             with suppress(DroppedError), funnel.stage("pairs"):
                 case.item.pairs.append(await find())
 
     async def _captioned(
-        self, case: ChainCase[MomentSource], captions: "_Captions", model: type[Relation | Sequential]
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
     ) -> Pair:
         """Return two of a video's events, as one role pairs them."""
-        read = await self._ask_pair(case, captions, model)
+        read = await self._ask_pair(case, events, last, model)
         category = read.category(self.options.cuts) if isinstance(read, Relation) else "sequential"
         spans = read.first_span, read.second_span
         if moment_sources.overlap_beyond(*spans, self.options.rules):
             raise DroppedError("overlapping")
-        events = read.first, read.second
-        pair = Pair(id=f"anet_{case.item.source.video}", category=category, events=events, spans=spans)
+        name, texts = f"anet_{case.item.source.video}", (read.first, read.second)
+        pair = Pair(id=name, category=category, events=texts, spans=spans)
         return pair.with_questions(read) if isinstance(read, Sequential) else pair
 
     async def _ask_pair(
-        self, case: ChainCase[MomentSource], captions: "_Captions", model: type[EventPairT]
+        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[EventPairT]
     ) -> EventPairT:
-        spans = [event.span for event in captions.events]
-        first, second = (json.dumps(event.span) for event in captions.pair)
-        stand_in = _stand_ins()[model.role].replace('"<first>"', first).replace('"<second>"', second)
-        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in captions.events])
+        """Ask for a pair of events; `last` is the second at which all is over."""
+        first, second = (json.dumps(event.span) for event in moment_sources.first_pair(events, self.options.rules))
+        stand_in = _stand_in(model.role).replace('"<first>"', first).replace('"<second>"', second)
+        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in events])
         return await self._ask(
             case,
             model.role,
             {"captions": shown},
-            lambda text: moment_pairs.read_pair(text, model, spans, captions.last),
+            lambda text: moment_pairs.read_pair(text, model, [event.span for event in events], last),
             parts={"caption": shown},
             stand_in=stand_in,
         )
@@ -204,9 +188,8 @@ class Moments:
         if rest[0] >= rest[1]:
             raise DroppedError("no_time_left")
         spans = [span or rest for span in pair.spans]
-        events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
-        captions = _Captions(events, (events[0], events[1]), query.duration)
-        return pair.with_questions(await self._ask_pair(case, captions, Sequential))
+        events = [Event(*span, text) for span, text in zip(spans, pair.events, strict=True)]
+        return pair.with_questions(await self._ask_pair(case, events, query.duration, Sequential))
 
     @contextmanager
     def _step(self, case: ChainCase[MomentSource], stage: str, pair: Pair) -> Iterator[None]:
@@ -311,20 +294,16 @@ class Moments:
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
         seen = shown if "frames" in role.sees else ()
         messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=self.pictures.view)
-        return await case.ask(name, messages, read, stand_in=stand_in or _stand_ins()[name])
+        return await case.ask(name, messages, read, stand_in=stand_in or _stand_in(name))
 
 
 _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
-_WRITERS = ("cause_effect", "means_to_an_end")
-_EXPLAINED = " ".join(["word"] * 50)
 
 
-@cache
-def _stand_ins() -> dict[str, str]:
-    """Return role -> what a plan goes on with."""
-    text = (resources.files("reelbench.studio") / "moment_stand_ins.yaml").read_text(encoding="utf-8")
-    replies = yaml.safe_load(text.replace("<words>", " ".join(["word"] * 12)))
-    return {role: f"{_EXPLAINED}\n{json.dumps(reply)}" for role, reply in replies.items()}
+def _stand_in(role: str) -> str:
+    """Return what a plan goes on with."""
+    reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
+    return f"{words(50)}\n{reply}".replace("<words>", words(12))
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -336,9 +315,6 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
     `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
     instead. Returns the plan, or else what `funnel.json` says.
-
-    Raises:
-        ReelbenchError: The cache of replies can't be written.
     """
     out, options = setup.out, moments.options
     chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)

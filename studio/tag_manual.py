@@ -42,19 +42,12 @@ class Example(_Read):
 
 
 class TagManual(_Read):
-    """How to tag.
+    """How to tag."""
 
-    Attributes:
-        statement: What a tag says.
-        components: `target`, `content` and `thinking`, with every label of CogME.
-        notes: What else to mind.
-        examples: The paper's own (Figure 2).
-    """
-
-    statement: str
-    components: dict[str, Component]
-    notes: tuple[str, ...]
-    examples: tuple[Example, ...]
+    statement: str  # what a tag says
+    components: dict[str, Component]  # `target`, `content` and `thinking`, with every label of CogME
+    notes: tuple[str, ...]  # what else to mind
+    examples: tuple[Example, ...]  # the paper's own (Figure 2)
 
     @model_validator(mode="after")
     def _has_cogmes_labels(self) -> Self:

@@ -181,6 +181,6 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
-        chain.trace.save(out.with_suffix(".trace.jsonl"))
+        chain.save_trace(out.with_suffix(".trace.jsonl"))
         write_json(out.with_suffix(".funnel.json"), document)
         return document

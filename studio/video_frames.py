@@ -2,16 +2,16 @@
 
 import asyncio
 import os
-from contextlib import suppress
 from pathlib import Path
 
-from reelbench.registry import discovery
 from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown
+from reelbench.registry.frames.stored import StoredFrames
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.studio.funnel import DroppedError
 
 _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
@@ -20,11 +20,10 @@ _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
-    def __init__(self, library: Library, frames: str) -> None:
+    def __init__(self, spec: BenchmarkSpec, frames: str, media: Path | None, split: str | None = None) -> None:
         """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
 
-        Raises:
-            InputError: `frames` is none, or takes no frames.
+        Videos are in the folder `media`, or where a split's are, by default the default one's.
         """
         self.sampling = FrameSampling.parse(frames)
         if self.sampling.decodes and self.sampling.form_given != "clip":
@@ -33,7 +32,7 @@ class VideoFrames:
             raise InputError(f"--frames: {frames} takes no frames; give some, like uniform:16,as=images")
         if self.sampling.subs != "none":
             raise InputError(f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out")
-        self._library = library
+        self._library = Library(spec, split or spec.default_split, media)
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)
 
     @property
@@ -42,36 +41,25 @@ class VideoFrames:
         pictures = "pictures taken in order from one video"
         return f"a clip made of {pictures}" if self.sampling.form == "clip" else pictures
 
-    @classmethod
-    def for_benchmark(cls, benchmark: str, frames: str, media: Path | None) -> "VideoFrames":
-        """Return the pictures of videos that lie as a benchmark's do, in the folder `media` or where those are."""
-        spec = discovery.get(benchmark)
-        return cls(Library(spec, spec.default_split, media), frames)
-
     async def attachments(self, row: Row, *, plan: bool) -> list[Attachment]:
-        """Return the frames of a row's video (its media key is `video`).
+        """Return the frames of a row's video (its media key is `video`); DroppedError where there are none.
 
         A `plan` decodes nothing: pictures without content stand in.
-
-        Raises:
-            DroppedError: The video is missing (`media_missing`) or can't be read (`media_unreadable`).
         """
-        there = False
-        if plan:
-            with suppress(InputError):  # no file can have such a name
-                there = self._library.find(row) is not None
-            if not there:
-                raise DroppedError("media_missing")
-            if self.sampling.form == "clip":
-                return [Attachment("video_url", "video/mp4", b"")]
-            return [Attachment("image_url", "image/jpeg", b"")] * (self.sampling.frames or _IN_A_PLAN)
-        async with self._decoders:
-            try:
-                stored = await asyncio.to_thread(self._library.frames, row, self.sampling)
-            except MediaError:
-                raise DroppedError("media_unreadable") from None
-            except InputError:  # no file can have such a name
-                stored = None
-        if stored is None:
+        try:
+            if plan:
+                there = self._library.find(row)
+            else:
+                async with self._decoders:
+                    there = await asyncio.to_thread(self._library.frames, row, self.sampling)
+        except MediaError:
+            raise DroppedError("media_unreadable") from None
+        except InputError:  # no file can have such a name
+            there = None
+        if there is None:
             raise DroppedError("media_missing")
-        return Shown.of(stored).media
+        if isinstance(there, StoredFrames):
+            return Shown.of(there).media
+        if self.sampling.form == "clip":
+            return [Attachment("video_url", "video/mp4", b"")]
+        return [Attachment("image_url", "image/jpeg", b"")] * (self.sampling.frames or _IN_A_PLAN)

@@ -18,16 +18,6 @@ from reelbench.registry.media.library import SUFFIXES
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
 
-_README = """# {name}
-
-`{file}` says how the rows of `{copied}` are read; `datasheet.md` is for the card.
-
-    reelbench check .
-    reelbench ask . --llm MODEL --llm-url http://127.0.0.1:8000/v1
-    reelbench score . --predictions FILE
-    REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks {name} --model MODEL --output_path out --log_samples
-    reelbench cards render . --out card
-"""
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
 _LOOKED_AT = 5000
@@ -67,9 +57,8 @@ class NewBenchmark:
 def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     """Write a benchmark's folder from a file of rows; return what it declares, and what was guessed.
 
-    Raises:
-        InputError: The id can't be one, the folder is there already, the rows can't be read, or something about them
-            can't be guessed: nothing is written then.
+    InputError where the id can't be one, the folder is there already, the rows can't be read, or something about them
+    can't be guessed: nothing is written then.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
         raise InputError(f"{wanted.name}: an id is lower-case letters, digits and _, a letter first")
@@ -95,12 +84,13 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
                     "shorten it"
                 )
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
+    readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
     with replaced(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
         for file in files[1:]:
             shutil.copyfile(file, aside / file.name)
         write_text(aside / benchmark_file.NAME, _yaml(wanted, given, copied, rows))
-        write_text(aside / "README.md", _README.format(name=wanted.name, file=benchmark_file.NAME, copied=copied))
+        write_text(aside / "README.md", readme.format(name=wanted.name, file=benchmark_file.NAME, copied=copied))
         categories = ["video-text-to-text", *(["multiple-choice"] if given.kind.endswith("choice") else [])]
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)

@@ -28,10 +28,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = json.loads(
 NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
 """Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
 
-_FACETS = frozenset(_WORDS["labels"]["facets"].split())
+_FACETS, _RUBRICS, _RATES = (frozenset(_WORDS["labels"][name].split()) for name in ("facets", "rubrics", "rates"))
 _UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
-_RUBRICS = frozenset(_WORDS["labels"]["rubrics"].split())
-_RATES = frozenset(_WORDS["labels"]["rates"].split())
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
@@ -51,19 +49,10 @@ Column = str | tuple[str, ...]
 
 @dataclass
 class Guess:
-    """What was understood of a table.
+    """What was understood of a table: a benchmark's kind, its columns (ours -> theirs), and why each was taken.
 
-    Attributes:
-        kind: Of the benchmark.
-        columns: Ours -> theirs.
-        why: Ours -> what it was seen by, for a comment.
-        answer_is: How the right option is named.
-        facets: Columns of labels.
-        lacking: What could not be found, a line each.
-        options: What the key `options` says, where no column holds them.
-        units: Why spans may be no seconds: nothing is guessed then.
-        unused: Columns that nothing is taken from.
-        held: Those among them, and doubtful ones, that hold more than is taken -> which key would take it.
+    `options` is what the key of that name says, where no column holds them; `units` why spans may not be seconds: then
+    nothing is guessed. `held` has the unused and doubtful columns that hold more than is taken, and which key takes it.
     """
 
     kind: FileKind
@@ -85,13 +74,9 @@ def guess(
     given: Mapping[str, Column] | None = None,
     media: Path | None = None,
 ) -> Guess:
-    """Guess how a table's columns are to be read.
+    """Guess how a table's columns are to be read, for a kind of benchmark where it is known.
 
-    Args:
-        rows: The rows.
-        kind: The kind of benchmark, where it is known.
-        given: What the user says, ours -> theirs, which is taken as it is.
-        media: Folder with the videos: a column that names files in it is the video.
+    What is `given`, ours -> theirs, is taken as it is. A column that names files in the folder `media` is the video.
     """
     return _Table(rows, dict(given or {}), media).guess(kind)
 

@@ -42,11 +42,7 @@ class EarlierResult:
 
     @classmethod
     def read(cls, folder: Path, only: str | QuestionIds, other: Path | None = None) -> "EarlierResult":
-        """Read a result, and for `disagree` another one of the same questions.
-
-        Raises:
-            InputError: One is no result, or no question is meant.
-        """
+        """Read a result, and for `disagree` another one of the same; InputError where one is none, or nothing meant."""
         if not isinstance(only, QuestionIds) and only not in get_args(Only):
             raise InputError(f"--only {only!r}: give {', '.join(get_args(Only))}")
         if (only == DISAGREE) != (other is not None):
@@ -108,8 +104,10 @@ class EarlierResult:
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
-    def check_apart(self, output: Path) -> None:
-        """Raise InputError where a result written to `output`, or below it, may take this one's place."""
+    def check_apart(self, output: Path, names: Collection[str] | None = None) -> None:
+        """Raise InputError where several benchmarks are asked, or what is written to `output` may take its place."""
+        if names is not None and len(names) != 1:
+            raise InputError("--from: is one benchmark's result; name that one")
         if self.folder.resolve().is_relative_to(output.resolve()):
             raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
 

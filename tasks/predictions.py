@@ -27,9 +27,6 @@ IDS = ("id", "question_id", "qid", "key", "index")
 TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
 """Columns taken for the texts, in this order. `answer` is not among them: many files have the reference there."""
 
-SUFFIXES = tables.SUFFIXES
-"""Files that can hold predictions; one with another name is read as JSON or JSON Lines."""
-
 Cells = tuple[str, Any, Any]
 """Where a row stands, its id, and its text."""
 
@@ -53,10 +50,8 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
     On a split whose answers are hidden a table is read all the same, for the file that the owners' server takes.
 
-    Raises:
-        InputError: The file can't be read, lacks a column or has an id twice, or none of its ids is among the
-            references.
-        DataUnavailableError: The references are not here.
+    InputError where the file can't be read, lacks a column or has an id twice, or none of its ids is among the
+    references; DataUnavailableError where these are not here.
     """
     spec = questions.spec
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
@@ -185,13 +180,8 @@ def fetch(address: str) -> tuple[Path, str, str]:
     """Fetch the file of predictions that `hf://datasets/ORG/NAME[@REVISION][/FILE]` names, or find it in the cache.
 
     Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
-
-    Returns:
-        The file on this machine, the data set's id, and the address with its commit.
-
-    Raises:
-        InputError: That is not such an address, or several files could be meant.
-        DataUnavailableError: The data set can't be had.
+    Return its path, the data set's id, and the address with its commit. InputError where that is no such address, or
+    several files could be meant; DataUnavailableError where the data set can't be had.
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
@@ -199,9 +189,11 @@ def fetch(address: str) -> tuple[Path, str, str]:
     repo, name = match["repo"], match["file"]
     listing = hub.list_files(repo, unquote(match["revision"] or "main"))
     if name is None:
-        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES]
+        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in tables.SUFFIXES]
         if not files:
-            raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+            raise InputError(
+                f"{address}: no file that can hold predictions ({', '.join(tables.SUFFIXES)}) in this data set"
+            )
         if len(files) > 1:
             several = f"{len(files)} files could be meant ({first_of(files)})"
             raise InputError(f"{address}: {several}; end the address with one")

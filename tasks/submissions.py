@@ -154,9 +154,8 @@ class Questions:
     def references(self) -> list[Reference]:
         """Return what answers are compared with, in the order of the file or the rows.
 
-        Raises:
-            InputError: The file lacks what it needs, or a question isn't as it must be.
-            DataUnavailableError: The split is not here.
+        InputError where the file lacks what it needs, or a question isn't as it must be; DataUnavailableError where the
+        split is not here.
         """
         spec, file = self.spec, self.file
         if file is None:
@@ -252,36 +251,25 @@ class Formats(Protocol):
 
     - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
-    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`.json`: one list), where the owners' server
-      scores a split with hidden answers; else a line is `submission_row` of this module;
+    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`, `SUBMISSION_SUFFIX`
+      (`.json`: one list), where their server scores a split with hidden answers; else a line is this module's;
     - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
 
     def read(self, questions: Questions, path: Path, document: Any) -> dict[str, Prediction]:  # noqa: ANN401
-        """Read predictions in the owners' formats, by id.
+        """Read predictions by id; InputError, with file, place and field, where they are wrong.
 
-        Args:
-            questions: The questions that they answer.
-            path: The file.
-            document: The JSON value in it, or the list of its lines' values.
-
-        Raises:
-            InputError: The file is wrong; with its name, the place and the field.
+        `document` is the JSON value in the file, or the list of its lines' values.
         """
-        ...
-
-    def submission_row(self, sample: Sample) -> dict[str, Any]:
-        """Return a sample as the owners' file has it."""
         ...
 
 
 def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
     """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
-    Raises:
-        InputError: No tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
+    InputError where no tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
     """
     spec, items, tags = submission.questions.spec, submission.items, given.tags
     hidden = {facet.name for facet in cognitive_profile.FACETS}
@@ -317,13 +305,9 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 
 def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, SettingsRecord]:
-    """Join the answers of an agent that chose what it looked at with its log of looks.
+    """Return the answers of an agent with the distinct times that it looked at, by its log, and their settings.
 
-    Returns:
-        The submission with the distinct times looked at for each question, and the settings of such answers.
-
-    Raises:
-        InputError: A line is not a look, or not at the video of a question that is here.
+    InputError where a line is not a look, or not at the video of a question that is here.
     """
     videos = {item.id: item.video for item in submission.items}
     times: dict[str, set[float]] = defaultdict(set)

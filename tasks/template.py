@@ -1,7 +1,5 @@
 """An empty table of predictions for a split: its questions, to be filled in and scored."""
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json, write_jsonl, write_text, written_aside
-from reelbench.registry.text_tables import spreadsheet_cell
+from reelbench.registry.text_tables import csv_text, spreadsheet_cell
 from reelbench.tasks.prompting import lettered
 
 COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")
@@ -37,11 +35,7 @@ def rows(name: str, split: str | None = None, data: Path | None = None) -> list[
 
 def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
     """Return rows as CSV with a header."""
-    file = io.StringIO()
-    writer: csv.DictWriter[str] = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_for_spreadsheets(table))
-    return file.getvalue()
+    return csv_text([COLUMNS, *(row.values() for row in _for_spreadsheets(table))], delimiter)
 
 
 def _for_spreadsheets(table: Sequence[Row]) -> list[Row]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import Judge
 from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.registry.errors import InputError, ReelbenchError, number_of

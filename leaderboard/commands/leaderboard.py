@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutModel
 from reelbench.cli.app import App
-from reelbench.cli.judging import Judge, JudgeEstimate, budget_of, price_of
+from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
 from reelbench.cli.option_groups import Engine, Group, Json, Kind, Per, Store, option, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY

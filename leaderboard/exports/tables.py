@@ -1,7 +1,5 @@
 """The table as files: CSV, JSON, Markdown and LaTeX."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from string import ascii_lowercase
@@ -14,18 +12,16 @@ from reelbench.pages.markdown import inert
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
-from reelbench.registry.text_tables import Table, interval, spreadsheet_cell, tex
+from reelbench.registry.text_tables import Table, csv_text, interval, spreadsheet_cell, tex
 
 Format = Literal["text", "markdown", "latex"]
 
 _TERMINAL, _BRIEF = 80, 32  # columns of a terminal, and of a name in it
 
 
-def csv_text(lines: Iterable[Iterable[object]]) -> str:
+def sheet(lines: Iterable[Iterable[object]]) -> str:
     """Return lines of cells as CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows(map(spreadsheet_cell, line) for line in lines)
-    return text.getvalue()
+    return csv_text((map(spreadsheet_cell, line) for line in lines), end="\r\n")
 
 
 def as_csv(board: Board, benchmark: str) -> str:
@@ -40,7 +36,7 @@ def as_csv(board: Board, benchmark: str) -> str:
             found = [entry.metrics.get(metric.name) or MetricValue(value=None, n=0) for metric in metrics]
             values = ([of.value, *(of.ci95 or (None, None))] for of in found)
             lines.append([*head, *chain.from_iterable(values), *tail])
-    return csv_text(lines)
+    return sheet(lines)
 
 
 def as_document(board: Board) -> dict[str, Any]:

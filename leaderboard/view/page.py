@@ -4,13 +4,12 @@ import base64
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from reelbench.leaderboard import site
-from reelbench.leaderboard.exports.tables import csv_text
+from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.store import public
 from reelbench.leaderboard.view.document import LETTERS, ViewedRun, document, grouped, wanted
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
@@ -86,8 +85,28 @@ def write(
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True
-            _take_in(made, Path(place))
-        write_text(page if alone else Path(place, PAGE), _page(runs, made))
+            for strip in made["strips"]:
+                files = [Path(place) / f"{strip['files']}{number}.jpg" for number in range(len(strip["times"]))]
+                strip["files"] = [
+                    f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files
+                ]
+            for part in (*made["runs"], *made["items"]):
+                part.pop("folder", None)
+                part.pop("file", None)
+        models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        write_text(
+            page if alone else Path(place, PAGE),
+            shell_page(
+                f"{made['benchmarks'][0]['title']}: {models}",
+                page_asset("view.html", "leaderboard.view").rstrip(),
+                style="\n".join(page_asset(name, room).rstrip() for room, name in _STYLES),
+                script=_DATA + "\n".join(page_asset(name, room).rstrip() for room, name in _SCRIPTS),
+                data=site.line_by_line(made),
+                head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
+                kind=_KIND,
+                skip="sample",
+            ),
+        )
     faults = tuple(line for lines in made["faults"] for line in lines)
     return View(page, len(made["items"]), made["asked"], faults)
 
@@ -96,30 +115,6 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
     (group,) = grouped([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
-
-
-def _take_in(made: Mapping[str, Any], folder: Path) -> None:
-    """Take the pictures in a folder into a page's data, and the paths of this machine out of it."""
-    for strip in made["strips"]:
-        files = [folder / f"{strip['files']}{number}.jpg" for number in range(len(strip["times"]))]
-        strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file.read_bytes()).decode()}" for file in files]
-    for part in (*made["runs"], *made["items"]):
-        part.pop("folder", None)
-        part.pop("file", None)
-
-
-def _page(runs: Sequence[ViewedRun], made: Mapping[str, Any]) -> str:
-    models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
-    return shell_page(
-        f"{made['benchmarks'][0]['title']}: {models}",
-        page_asset("view.html", "leaderboard.view").rstrip(),
-        style="\n".join(page_asset(name, room).rstrip() for room, name in _STYLES),
-        script=_DATA + "\n".join(page_asset(name, room).rstrip() for room, name in _SCRIPTS),
-        data=site.line_by_line(made),
-        head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
-        kind=_KIND,
-        skip="sample",
-    )
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
@@ -138,4 +133,4 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
             right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
             line += [run.result.model.id, said, score, right, sample and sample.reason]
         lines.append(line)
-    return csv_text(lines)
+    return sheet(lines)

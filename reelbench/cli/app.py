@@ -78,10 +78,6 @@ class Group(_Parsed, TyperGroup):
     sections: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Heading -> names of commands."""
 
-    def known(self) -> "Mapping[str, _click.Command]":
-        """All commands of the command line, by their words."""
-        return dict(commands_of(self))
-
     def resolve_command(self, ctx: "_click.Context", args: list[str]) -> Any:  # noqa: ANN401 - click's
         """Return the command that is named; of one that isn't there, say what is."""
         if len(args) > 1 and (both := " ".join(args[:2])) in self.commands:

@@ -9,35 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.cli import asking as groups
 from reelbench.cli import console
-from reelbench.cli.about import AboutModel
-from reelbench.cli.asking import (
-    ChosenQuestions,
-    Kept,
-    Llm,
-    OutputLimit,
-    Repeats,
-    check_apart,
-    only_model,
-    shared_budget,
-)
-from reelbench.cli.judging import Judge
-from reelbench.cli.option_groups import (
-    Data,
-    Json,
-    Kind,
-    Label,
-    Names,
-    NoOverlap,
-    Per,
-    Quiet,
-    Split,
-    chosen,
-    given,
-    option,
-    reports_status,
-    strata,
-)
+from reelbench.cli import option_groups as shared
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -53,33 +27,33 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
-_option = partial(option, "ask")
+_option = partial(shared.option, "ask")
 
 
-@reports_status
+@shared.reports_status
 def ask(
     context: typer.Context,
-    names: Names,
+    names: shared.Names,
     *,
-    frames: Annotated[str | None, _option("--frames"), Kind.FRAMES] = None,
-    split: Split = None,
-    data: Data = None,
-    limit: Annotated[int | None, _option("--limit"), Kind.LIMIT] = None,
-    per: Per = None,
+    frames: Annotated[str | None, _option("--frames"), shared.Kind.FRAMES] = None,
+    split: shared.Split = None,
+    data: shared.Data = None,
+    limit: Annotated[int | None, _option("--limit"), shared.Kind.LIMIT] = None,
+    per: shared.Per = None,
     candidates: Annotated[str | None, _option("--candidates")] = None,
-    label: Label = None,
+    label: shared.Label = None,
     output: Annotated[Path | None, _option("--output")] = None,
     plan: Annotated[bool, _option("--plan")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    no_overlap: NoOverlap = False,
-    llm: Llm,
-    output_limit: OutputLimit,
-    chosen_questions: ChosenQuestions,
-    about: AboutModel,
-    keeping: Kept,
-    repeats: Repeats,
-    judge: Judge,
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
+    no_overlap: shared.NoOverlap = False,
+    llm: groups.Llm,
+    output_limit: groups.OutputLimit,
+    chosen_questions: groups.ChosenQuestions,
+    about: groups.AboutModel,
+    keeping: groups.Kept,
+    repeats: groups.Repeats,
+    judge: groups.Judge,
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
@@ -96,25 +70,25 @@ def ask(
     from reelbench.tasks.score import Options
 
     earlier = chosen_questions.earlier
-    of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = chosen(candidates, settings.CANDIDATES, Candidates.parse)
+    of_each = shared.strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
+    several = shared.chosen(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
     note = console.noted(quiet=quiet)
     options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
-        check_apart(earlier, names, folder / names[0])
+        earlier.check_apart(folder / names[0], names)
         repeats.check_once()
     else:
         for name in names:  # before anything is asked
-            result_files.own_result(folder / discovery.plain_name(name), only_model(llm).model)
+            result_files.own_result(folder / discovery.plain_name(name), groups.only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         asked = partial(asking.judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
         options = replace(options, preset=preset)
-        asked = partial(repeats.ask, model=model, candidates=several, budget=shared_budget(llm), keeping=keeping)
+        asked = partial(repeats.ask, model=model, candidates=several, budget=groups.shared_budget(llm), keeping=keeping)
     rows = {"split": split, "limit": limit, "data": data, "only": chosen_questions.ids, "per": of_each}
     questions_of = partial(asking.questions, frames=spec, **rows)
     if plan:
@@ -133,7 +107,7 @@ def ask(
     if outcomes and repeats.number > 1:
         report_runs([folder / discovery.plain_name(name) for name in names], outcomes, as_json=as_json, quiet=quiet)
     elif outcomes:
-        report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
+        report(outcomes, as_json=as_json, again=["reelbench", "ask", *shared.given(context)], quiet=quiet)
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)

@@ -1,33 +1,37 @@
-"""The options of a language model, declared once for the commands that ask one for anything but a score."""
+"""Groups of options: who judges, who is asked and how, which questions, and what a user says of a model."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from reelbench.cli import console
-from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.option_groups import CachePatience, Group, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions, VoteRule
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
     from reelbench.methods.kept import Keeping
     from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.question_ids import QuestionIds
-    from reelbench.registry.records import PresetRecord
+    from reelbench.registry.records import About, PresetRecord
     from reelbench.tasks.earlier import EarlierResult
+    from reelbench.tasks.score import RunMetadata
 
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
-_asking, _llm, _questions = (partial(option, group) for group in ("asking", "llm", "questions"))
+_asking, _judge, _llm, _questions, _model, _answers = (
+    partial(option, group) for group in ("asking", "judge", "llm", "questions", "model", "answers")
+)
 
 RetryUnread = Annotated[bool, _asking("--retry-unread")]
 LlmBatch = Annotated[bool, _llm("--llm-batch")]
@@ -185,13 +189,6 @@ def runs_options(
 Repeats = Annotated["Runs", Group(runs_options)]
 
 
-def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:
-    """Raise InputError where several benchmarks are asked, or the new result may take the earlier one's place."""
-    if len(names) != 1:
-        raise InputError("--from: is one benchmark's result; name that one")
-    earlier.check_apart(output)
-
-
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
     """Return the one model of a command without roles, some fields changed; InputError where none was named."""
     return replace(by_role(llm, (_ANY,))[_ANY], **changed)
@@ -217,3 +214,193 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)
+
+
+# --- the judge --------------------------------------------------------------------------------------------------------
+
+JudgeEstimate = Annotated[bool, _judge("--judge-estimate")]
+
+
+def judge_options(
+    *,
+    judge: Annotated[str | None, _judge("--judge")] = None,
+    judge_preset: Annotated[str | None, _judge("--judge-preset")] = None,
+    no_judge: Annotated[bool, _judge("--no-judge")] = False,
+    judge_url: Annotated[str | None, _judge("--judge-url")] = None,
+    judge_concurrency: Annotated[int, _judge("--judge-concurrency")] = CONCURRENCY,
+    judge_votes: Annotated[int, _judge("--judge-votes")] = 1,
+    judge_vote_rule: Annotated[str, _judge("--judge-vote-rule")] = "majority",
+    judge_prompts: Annotated[str, _judge("--judge-prompts")] = "reelbench",
+    judge_budget: Annotated[str | None, _judge("--judge-budget")] = None,
+    judge_price: Annotated[str | None, _judge("--judge-price")] = None,
+    judge_prices: Annotated[Path | None, _judge("--judge-prices")] = None,
+    judge_batch: Annotated[bool, _judge("--judge-batch")] = False,
+    judge_temperature: Annotated[str, _judge("--judge-temperature")] = "auto",
+    judge_extra: Annotated[str | None, _judge("--judge-extra")] = None,
+    judge_timeout: Annotated[float, _judge("--judge-timeout")] = TIMEOUT,
+    retry_unscored: Annotated[bool, _judge("--retry-unscored")] = False,
+    cache_patience: CachePatience = CACHE_PATIENCE,
+) -> "JudgeOptions | None":
+    """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
+    preset = None
+    if judge_preset is not None:
+        from reelbench.judges import presets as of_judges
+
+        if judge is not None:
+            raise InputError("--judge and --judge-preset: give one of them")
+        preset = of_judges.judge_preset(judge_preset)
+        unmeasured = "nobody has measured how far it agrees with people or with others"
+        console.note(f"judge preset {judge_preset} is unvalidated: {unmeasured}")
+    model = judge or (preset and preset.model) or settings.JUDGE.get() or None
+    if no_judge or model is None:
+        return None
+    temperature, extra = _temperature(judge_temperature), extra_of("--judge-extra", judge_extra)
+    if preset is not None:
+        temperature = preset.temperature if temperature == "auto" else temperature
+        extra = {**preset.extra, **extra}
+    if judge_price and judge_prices:
+        raise InputError("--judge-price and --judge-prices: give one of them")
+    from reelbench.judges.judge_options import JudgeOptions
+
+    return JudgeOptions.named(
+        model,
+        url=judge_url,
+        prices=judge_prices,
+        batch=judge_batch,
+        concurrency=judge_concurrency,
+        votes=judge_votes,
+        vote_rule=cast("VoteRule", judge_vote_rule),
+        prompts=judge_prompts,
+        temperature=temperature,
+        extra=extra,
+        timeout=judge_timeout,
+        retry_unread=retry_unscored,
+        cache_patience=cache_patience,
+        **budget_of("--judge-budget", judge_budget),
+        **price_of("--judge-price", judge_price),
+    )
+
+
+Judge = Annotated["JudgeOptions | None", Group(judge_options)]
+
+
+def _temperature(text: str) -> float | Literal["auto", "none"]:
+    if text == "auto" or text == "none":  # noqa: PLR1714 - a type checker follows this, and not `in`
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--judge-temperature: {text!r} is neither auto, none nor a number") from None
+
+
+def budget_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return a budget as options take it: calls (`500`) or dollars (`$2.50`)."""
+    if text is None:
+        return {}
+    dollars = text.startswith("$") or text.lower().endswith("usd")
+    number = text.removeprefix("$").lower().removesuffix("usd").strip()
+    try:
+        return {"budget_usd": float(number)} if dollars else {"budget_calls": int(number)}
+    except ValueError:
+        raise InputError(f"{option}: {text!r} is neither calls (500) nor dollars ($2.50)") from None
+
+
+def price_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return prices as options take them: `IN,OUT` in dollars per million tokens."""
+    if text is None:
+        return {}
+    try:
+        prompt, completion = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"{option}: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
+    return {"usd_per_million_prompt": prompt, "usd_per_million_completion": completion}
+
+
+def extra_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return the parameters sent with every request as they are: one JSON object."""
+    if text is None:
+        return {}
+    try:
+        extra = json.loads(text, parse_constant=_not_json)
+        json.dumps(extra).encode()
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{option}: not JSON ({error})") from None
+    if not isinstance(extra, dict):
+        raise InputError(f'{option}: not one JSON object, like {{"reasoning_effort": "low"}}')
+    reserved = sorted(extra.keys() & {"model", "messages", "stream", "n"})
+    if reserved:
+        raise InputError(f"{option}: {reserved[0]!r} is set by Reelbench itself; leave it out")
+    return extra
+
+
+def _not_json(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON value")
+
+
+# --- what a user says of a model or its answers, and no run can show --------------------------------------------------
+
+
+def about_options(
+    *,
+    about: Annotated[list[str] | None, _model("--about")] = None,
+    setting: Annotated[
+        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None, _model("--setting")
+    ] = None,
+    trained_on: Annotated[list[str] | None, _model("--trained-on")] = None,
+    parameters: Annotated[str | None, _model("--parameters")] = None,
+    organisation: Annotated[str | None, _model("--organisation")] = None,
+    released: Annotated[str | None, _model("--released")] = None,
+    licence: Annotated[str | None, _model("--licence")] = None,
+    links: Annotated[list[str] | None, _model("--link")] = None,
+    revision: Annotated[str | None, _model("--revision")] = None,
+) -> "About | None":
+    """Return the facts of the model, or None; InputError where it is not what its field takes.
+
+    A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides `--about`.
+    """
+    own = {name: value for name, value in locals().items() if name != "about" and value}
+    facts: dict[str, Any] = {}
+    file = None
+    for given in about or ():
+        name, is_fact, value = given.partition("=")
+        if not is_fact or not name.isidentifier():
+            if file is not None:
+                raise InputError(f"--about: two files, {file} and {given}; give one")
+            file = Path(given)
+        elif name in ("trained_on", "links"):
+            facts.setdefault(name, []).append(value)
+        elif name in facts:
+            raise InputError(f"--about: {name} is given twice")
+        else:
+            facts[name] = value
+    facts |= own
+    if file is None and not facts:
+        return None
+    from reelbench.registry import about as abouts
+
+    stated = abouts.parse(facts, "the options") if facts else None
+    if file is None:
+        return stated
+    in_file = abouts.read(file)
+    return stated.merged(in_file) if stated else in_file
+
+
+AboutModel = Annotated["About | None", Group(about_options)]
+
+
+def metadata_options(
+    *,
+    model: Annotated[str | None, _answers("--model")] = None,
+    frames: Annotated[str | None, _answers("--frames")] = None,
+    label: Annotated[str | None, _answers("--label")] = None,
+    url: Annotated[str | None, _answers("--url")] = None,
+) -> "RunMetadata":
+    """Return them; InputError where the frames are no sampling."""
+    from reelbench.tasks.score import RunMetadata
+
+    return RunMetadata(model=model, frames=frames, label=label, url=url)
+
+
+AboutAnswers = Annotated["RunMetadata", Group(metadata_options)]
+
+GROUPS = (judge_options, about_options, keeping_options, OutputLimit, question_choice, runs_options, llm_options)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutAnswers
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import AboutAnswers, Judge
 from reelbench.cli.option_groups import Data, Json, Split, option, reports_status
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
@@ -43,9 +42,7 @@ class CandidateSource:
         """Return the folder of the run's result, if it is one, the candidates, and what they answer, where known.
 
         With `several`, the answers of several runs of one model (`--runs`) are candidates, too.
-
-        Raises:
-            InputError: The options don't go together, or there are no candidates.
+        InputError where the options don't go together, or there are no candidates.
         """
         from reelbench.methods.candidates import candidates_of_file, candidates_of_run, read_candidates
         from reelbench.tasks.submissions import Inputs
@@ -79,14 +76,10 @@ def _results(run: Path, *, several: bool) -> list[Path]:
     """Return the folder of the one result in a run; with `several` those of the runs of one model."""
     from reelbench.scoring import result_files, runs
 
-    if (run / "result.json").is_file():
-        return [run]
-    folders = sorted(path.parent for path in run.rglob("result.json")) if run.is_dir() else []
-    folders = [folder for folder in folders if not (folder / ACE_FILE).is_file()]
-    if len(folders) == 1 or (several and folders and len(runs.grouped(folders, result_files.read)) == 1):
+    found = result_files.folders(run)
+    folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
+    if len(folders) == 1 or (several and len(runs.grouped(folders, result_files.read)) == 1):
         return folders
-    if not folders:
-        raise InputError(f"{run}: no result in it; give a folder that `reelbench run` or `score` wrote")
     raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 

@@ -1,10 +1,9 @@
-"""All commands: where each is, the command line that they make, and `help`, which shows them and their options."""
+"""The command line that all commands make, and `help`, which shows them and their options."""
 
 import logging
 import sys
 from copy import copy
 from functools import update_wrapper
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from reelbench import __version__, houses
 from reelbench.cli import console
 from reelbench.cli.app import App, Group, commands_of, shown_option
-from reelbench.cli.families import FAMILIES, SECTIONS, family_of
+from reelbench.cli.families import COMMANDS, FAMILIES, SECTIONS, family_of
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,48 +32,6 @@ class _Commands(Group):
         """All commands, whichever of them this is."""
         return dict(commands_of(typer.main.get_command(assembled())))
 
-
-COMMANDS = MappingProxyType(
-    {
-        "list": "cli.info:list_benchmarks",
-        "list path": "cli.info:path",
-        "info": "cli.info:info",
-        "doctor settings": "cli.doctor:show_settings",
-        "list presets": "cli.info:show_presets",
-        "doctor status": "cli.doctor:show_status",
-        "doctor": "cli.doctor:doctor",
-        "new": "cli.new:new",
-        "check": "cli.new:check",
-        "help": "cli.commands:show_help",
-        "score": "cli.score:score",
-        "ask": "cli.ask:ask",
-        "ace": "studio.commands.ace:ace",
-        "compare candidates": "cli.candidates:show_candidates",
-        "compare": "cli.compare:compare",
-        "compare shortcuts": "cli.shortcuts:show_shortcuts",
-        "view": "leaderboard.commands.view:view",
-        "profile": "studio.commands.profile:profile",
-        "data": "cli.data:app",
-        "make": "studio.commands.make:app",
-        "diagnose": "studio.commands.diagnose:app",
-        "review": "studio.commands.review:app",
-        "judge": "cli.compare:app",
-        "judge calibrate": "cli.calibrate:calibrate",
-        "judge anchors": "leaderboard.commands.anchors:anchors",
-        "list judges": "cli.judging:presets",
-        "frames": "cli.frames:app",
-        "cache": "cli.cache:app",
-        "compare power": "cli.power:power",
-        "cards": "hub_cards.command:app",
-        "leaderboard": "leaderboard.commands.leaderboard:app",
-        "run": "cli.run:run",
-        "eval": "cli.evaluate:evaluate",
-    }
-)
-"""Every command -> where it is; a second word is a group's command, or a part of the command that is the first.
-
-Those of the other houses are named here alone, and imported when they are called.
-"""
 
 FIRSTS = frozenset(words.partition(" ")[0] for words in COMMANDS)
 """The first word of each."""

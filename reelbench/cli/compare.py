@@ -1,8 +1,9 @@
-"""`reelbench compare` and `reelbench judge agree`: two results held against each other, item by item."""
+"""`reelbench compare`: two results held against each other. `reelbench judge`: judges, against others and people."""
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.houses import of_house
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.text_tables import interval, p_value
+from reelbench.registry.text_tables import interval, number, p_value
 from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from reelbench.registry.records import Result, Sample
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.judge_agreement import Ratings
+    from reelbench.stats.calibration import Calibration
 
 _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
+_BENCHMARK = attrgetter("benchmark.id", "benchmark.version", "benchmark.split")
+"""What two results must share to be compared."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
 _compare = partial(option, "compare")
@@ -113,12 +117,11 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
     """Take the questions that `runs` show to be shortcuts out of both results."""
     from reelbench.cli.shortcuts import read_shortcuts
 
-    of_benchmark = {spec.id: found for spec, found in read_shortcuts(runs)}
+    shortcuts = {spec.id: found.questions() for spec, found in read_shortcuts(runs)}
     for read in (a, b):
-        found = of_benchmark.get(read.result.benchmark.id)
-        if found is None:
+        easy = shortcuts.get(read.result.benchmark.id)
+        if easy is None:
             raise InputError(f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}")
-        easy = found.questions()
         kept = [sample for sample in read.samples if sample.id not in easy]
         console.note(f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out")
         read.samples = kept
@@ -286,6 +289,77 @@ def agree(
         console.note(f"left out: {number_of(report['only_a'], 'rating')} by a alone, {report['only_b']} by b alone")
 
 
+def calibrate(
+    result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
+    people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
+    *,
+    write: Annotated[bool, option("calibrate", "--write")] = False,
+    as_json: Json = False,
+) -> None:
+    """Correct the judge's mean with people's scores, on the judge's scale; shown beside the mean, never instead."""
+    from reelbench.registry import discovery
+    from reelbench.scoring import calibration_file, result_files
+    from reelbench.scoring.judge_agreement import read_ratings
+
+    folder = result_files.folder_of_one(result)
+    record, samples = result_files.read(folder), list(result_files.read_samples(folder))
+    spec = discovery.spec_of(record.benchmark)
+    labels = read_ratings(people, spec)
+    judge = spec.judge
+    assert judge is not None  # noqa: S101 - read_ratings refused
+    criteria = calibration_file.calibrations(spec, samples, labels)
+    if not criteria:
+        raise InputError(
+            f"{people}: none of its {len(labels)} scores is of an answer that the judge of {folder} scored"
+        )
+    answers = {sample.id for sample in samples}
+    strangers = sorted({item for item, _ in labels if item not in answers})
+    if strangers:
+        answers = number_of(len(strangers), "answer")
+        console.note(f"left out: people's scores of {answers} that the result lacks (first: {strangers[0]})")
+    if write:
+        of_answers = {place: score for place, score in labels.items() if place[0] in answers}
+        path = calibration_file.write(folder, calibration_file.record(criteria, of_answers, people.name))
+        console.note(f"written to {path}")
+    if as_json:
+        by = record.judge.requested if record.judge else None
+        made = {name: asdict(found) for name, found in criteria.items()}
+        console.write_json({"benchmark": spec.id, "judge": by, "people": people.name, "criteria": made})
+        return
+    for name, found in criteria.items():
+        _show_calibration(f"{spec.id}: {name}, {judge.low} to {judge.high}", found)
+
+
+def _show_calibration(title: str, found: "Calibration") -> None:
+    title = f"{title}; {found.labelled} of {found.items} answers scored by people"
+    estimates = {
+        "judge alone, all answers": found.judge,
+        "people alone, their sample": found.people,
+        f"calibrated (prediction-powered, weight {found.weight:.2f})": found.corrected,
+        "calibrated (confusion matrix)": found.confusion_mean,
+    }
+    rows = [(name, number(of.value), interval(of.ci95)) for name, of in estimates.items() if of is not None]
+    console.show(console.table(title, "mean", "#value", "#95 % interval", rows=rows))
+    if found.confusion:
+        steps = list(found.confusion)
+        columns = ("people", *(f"#{step:g}" for step in steps), "#share of all, %")
+        matrix = console.table("people (rows) and judge", *columns)
+        for step, row in found.confusion.items():
+            share = found.shares[step].value if found.shares else None
+            percent = number(None if share is None else 100 * share, 1)
+            matrix.add_row(f"{step:g}", *(str(row[to]) for to in steps), percent)
+        console.show(matrix)
+        same = sum(row[step] for step, row in found.confusion.items())
+        console.write(
+            f"the judge gave people's score on {same} of {found.labelled} answers ({same / found.labelled:.1%})"
+        )
+    more = found.labels_to_halve
+    console.write(
+        f"the judge: {found.verdict}; to halve the interval: "
+        + ("more videos are needed, labels alone won't do it" if more is None else f"{more} more labels")
+    )
+
+
 @dataclass(slots=True)
 class _Read:
     """A result and its samples; of several runs of a model their means."""
@@ -330,20 +404,17 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     folders_a, folders_b = (runs.grouped(result_files.folders(path), result_files.read) for path in (path_a, path_b))
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
-    pairs = [(a, b) for a in folders_a for b in folders_b if _about(a) == _about(b)]
+    pairs = [
+        (a, b)
+        for a, b in product(folders_a, folders_b)
+        if _BENCHMARK(result_files.read(a[0])) == _BENCHMARK(result_files.read(b[0]))
+    ]
     if len(pairs) != 1:
         raise InputError(
             f"{path_a} has {number_of(len(folders_a), 'result')}, {path_b} {len(folders_b)}, and "
             f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one result of each"
         )
     return _of(pairs[0][0]), _of(pairs[0][1])
-
-
-def _about(folders: list[Path]) -> tuple[str, int, str]:
-    from reelbench.scoring import result_files
-
-    about = result_files.read(folders[0]).benchmark
-    return about.id, about.version, about.split
 
 
 def _of(folders: list[Path]) -> _Read:
@@ -368,11 +439,11 @@ def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "Ben
     """Return the benchmark of two results; InputError where it, its version or the split is not the same."""
     from reelbench.scoring import result_files
 
-    first, second = a.benchmark, b.benchmark
-    if (first.id, first.version, first.split) != (second.id, second.version, second.split):
+    if _BENCHMARK(a) != _BENCHMARK(b):
+        of_a, of_b = (f"{one.id} {one.split} (version {one.version})" for one in (a.benchmark, b.benchmark))
         raise InputError(
-            f"{path_a} is {first.id} {first.split} (version {first.version}), {path_b} is {second.id} {second.split} "
-            f"(version {second.version}); only results on the same benchmark, version and split can be compared"
+            f"{path_a} is {of_a}, {path_b} is {of_b}; only results on the same benchmark, version and split can be "
+            "compared"
         )
     return result_files.shared_spec([a, b])
 

@@ -107,10 +107,7 @@ def only_told() -> Bar | None:
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
     """Draw a bar on stderr while the block runs, if that is a terminal, and tell the status file, if there is one.
 
-    Args:
-        title: What is going on.
-        total: When it is done; None where that is not known.
-        in_bytes: Whether bytes are counted, and not things.
+    It is done at `total`, None where that is not known; with `in_bytes` bytes are counted, and not things.
     """
     with status.bar(title, total) if status is not None else nullcontext(no_show) as told:
         if sys.stderr is None or not sys.stderr.isatty():

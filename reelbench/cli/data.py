@@ -8,8 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import Kind, Per, Split, reports_status, strata
+from reelbench.cli.option_groups import Kind, Per, Split, benchmark_names, reports_status, strata
 from reelbench.registry import settings
 
 if TYPE_CHECKING:

@@ -80,11 +80,7 @@ def files() -> tuple[Path, ...]:
 
 
 def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
-    """Return the files' defaults of a command's options: its own table's before its families'.
-
-    Raises:
-        InputError: A file is no TOML, or says what no command takes.
-    """
+    """Return the files' defaults of a command's options: its own table's before its families'; errors as `entries`."""
     given: dict[str, Entry] = {}
     untrusted: list[str] = []
     own = words.replace(" ", ".")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,19 +24,8 @@ from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.status import read_status
 
-_CORE = (
-    *("aiohttp", "av", "datasets", "evaluate", "huggingface-hub", "numpy"),
-    *("openai", "pandas", "pyarrow", "pycocoevalcap", "pydantic", "typer"),
-)
-_EXTRAS = {
-    "figures": ("matplotlib",),
-    "gemini": ("google-genai",),
-    "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
-    "mcp": ("mcp",),
-    "postgres": ("psycopg", "psycopg-pool"),
-    "profile": ("spacy",),
-    "ray": ("ray",),
-}
+_LOOKED_FOR: dict[str, Any] = json.loads(Path(__file__).with_name("doctor.json").read_bytes())
+"""The names of packages: our own needs, and those of each extra."""
 _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
 
 
@@ -64,9 +53,15 @@ def doctor(
         if model_args:
             report["tried on one question"] = _attempt(partial(_tried, adapter, ",".join(model_args)))
     report = report or {
-        "reelbench": _attempt(_program),
-        "packages": {name: _version(name) for name in _CORE},
-        "extras": {extra: {name: _version(name) for name in names} for extra, names in _EXTRAS.items()},
+        "reelbench": {
+            "version": __version__,
+            "installed at": str(Path(__file__).resolve().parent.parent),
+            "python": f"{platform.python_version()} ({sys.executable})",
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+        },
+        "packages": {name: _version(name) for name in _LOOKED_FOR["packages"]},
+        "extras": {extra: {name: _version(name) for name in names} for extra, names in _LOOKED_FOR["extras"].items()},
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
         "folders": _attempt(_folders),
         "benchmarks": _attempt(_benchmarks),
@@ -123,16 +118,6 @@ def _attempt(look: Callable[[], object]) -> object:
         return look()
     except Exception as error:  # noqa: BLE001 - a broken installation is what this command is for
         return f"failed: {type(error).__name__}: {first_line(error)}"
-
-
-def _program() -> dict[str, object]:
-    return {
-        "version": __version__,
-        "installed at": str(Path(__file__).resolve().parent.parent),
-        "python": f"{platform.python_version()} ({sys.executable})",
-        "system": platform.platform(),
-        "cores": os.cpu_count(),
-    }
 
 
 def _version(name: str) -> str | None:

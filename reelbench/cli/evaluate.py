@@ -8,11 +8,8 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import about_options
-from reelbench.cli.asking import OutputLimit, keeping_options, llm_options, question_choice, runs_options
-from reelbench.cli.completion import model_names
-from reelbench.cli.judging import extra_of, judge_options
-from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, option, shell_line
+from reelbench.cli.asking import GROUPS, extra_of
+from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, model_names, option, shell_line
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_record
@@ -21,8 +18,6 @@ _ADAPTERS: dict[str, str] = json.loads(Path(__file__).with_name("adapters.json")
 """Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
 
 _TYPED = {"reelbench ask ": "reelbench eval ", "--llm-url": "--base-url", "--llm ": "--model "}
-
-_GROUPS = (judge_options, about_options, keeping_options, OutputLimit, question_choice, runs_options, llm_options)
 
 
 def evaluate(
@@ -39,7 +34,7 @@ def evaluate(
     plan: Annotated[bool, option("ask", "--plan")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    options: Annotated[None, handed_on(*_GROUPS, without=("llm", "llm_url"))],
+    options: Annotated[None, handed_on(*GROUPS, without=("llm", "llm_url"))],
 ) -> None:
     """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
 
@@ -95,11 +90,7 @@ def _plain(model: str) -> str:
 
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
-    """Return lmms-eval's adapter of a checkpoint; None of a model that a server has.
-
-    Raises:
-        InputError: The model is a checkpoint, and nothing tells its adapter.
-    """
+    """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
     from reelbench.llm.served import PROVIDERS
 
     prefix, slash, _ = model.partition("/")

@@ -1,4 +1,4 @@
-"""Families of options that several commands share: a line in a command's help, whole in `reelbench help FAMILY`."""
+"""All commands, and families of options that several share: a line in a command's help, whole in `help FAMILY`."""
 
 import json
 from collections.abc import Mapping
@@ -12,14 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Options that belong together.
+    """Options that belong together: those under some headings, and some without one, by their parameter's name.
 
-    Attributes:
-        panels: Headings under which commands declare them.
-        about: What they are for, in a few words.
-        main: Those that a command's help names, of those that it takes.
-        more: Lines that `reelbench help FAMILY` says beside the options.
-        parameters: Options without a panel that belong to it, by the name of their parameter.
+    A command's help names the `main` ones of those that it takes; `reelbench help FAMILY` says `more`.
     """
 
     panels: tuple[str, ...]
@@ -39,6 +34,12 @@ def _by_word(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("help.json").read_bytes())
+
+COMMANDS: dict[str, str] = _WORDS["commands"]
+"""Every command -> where it is; a second word is a group's command, or a part of the command that is the first.
+
+Those of the other houses are named there alone, and imported when they are called.
+"""
 
 FAMILIES = {name: Family(**family) for name, family in _WORDS["families"].items()}
 

@@ -85,7 +85,17 @@ def extract(
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
     store, wanted, even = FrameStore(), _named(videos, split, data), False
     if shown_to is not None:
-        sampling, even = _form_for(shown_to, sampling, videos, split)
+        from reelbench.registry import discovery
+        from reelbench.registry.data.loading import named
+        from reelbench.tasks.lmms.adapters import form_for
+
+        kinds = {named(name, split)[0].row_kind for name in videos if discovery.knows(name)}
+        (form, *others) = {form_for(shown_to, sampling, kind) for kind in kinds or {""}}
+        if others:
+            raise InputError(
+                f"--for {shown_to}: these benchmarks are shown in different forms; name them in several calls"
+            )
+        sampling, even = form
     failed = [f"{video}: its video is not here" for video in wanted.missing]
     given = done = 0
     with console.progress(f"frames {sampling}", len(wanted)) as show:
@@ -225,21 +235,6 @@ def _named(
 def _note_missing(wanted: _Named) -> None:
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")
-
-
-def _form_for(
-    adapter: str, sampling: "FrameSampling", names: "Sequence[str]", split: str | None
-) -> "tuple[FrameSampling, bool]":
-    """Return the form of frames that an adapter is shown of benchmarks; InputError where it isn't one form for all."""
-    from reelbench.registry import discovery
-    from reelbench.registry.data.loading import named
-    from reelbench.tasks.lmms.adapters import form_for
-
-    kinds = {named(name, split)[0].row_kind for name in names if discovery.knows(name)}
-    (form, *others) = {form_for(adapter, sampling, kind) for kind in kinds or {""}}
-    if others:
-        raise InputError(f"--for {adapter}: these benchmarks are shown in different forms; name them in several calls")
-    return form
 
 
 def _filled(

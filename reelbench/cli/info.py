@@ -1,6 +1,9 @@
 """What there is: benchmarks (`list`, `path`), one of them on a page (`info NAME`), presets."""
 
-from textwrap import fill
+import json
+import shlex
+from dataclasses import asdict
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,14 +14,6 @@ from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
-
-
-_TASKS: dict[str, Any] = {
-    "initial_indent": "    tasks  ",
-    "subsequent_indent": " " * 11,
-    "break_on_hyphens": False,
-    "break_long_words": False,
-}
 
 
 def list_benchmarks(*, as_json: Json = False) -> None:
@@ -34,9 +29,10 @@ def list_benchmarks(*, as_json: Json = False) -> None:
         }
         console.write_json(listed, indent=1)
         return
+    tasks = TextWrapper(100, "    tasks  ", " " * 11, break_on_hyphens=False, break_long_words=False)
     for name, (spec, data, media) in found.items():
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
-        console.write(fill(", ".join(task.name for task in spec.tasks), 100, **_TASKS))
+        console.write(tasks.fill(", ".join(task.name for task in spec.tasks)))
         console.write(f"    data   {data}")
         console.write(f"    media  {media}")
 
@@ -146,6 +142,25 @@ def _example(spec: "BenchmarkSpec") -> dict[str, str]:
         return shown
     reference = [str(row[key]) for key in ("answer", "span") if row.get(key) not in (None, "", [])]
     return {**shown, "question": prompt_of(spec, row), "answer": ", ".join(reference)}
+
+
+def show_judges(*, as_json: Json = False) -> None:
+    """List the open judges with fixed versions: weights, server command, request settings, sources.
+
+    None is validated, and none is ever a default: --judge-preset NAME is what asks one.
+    """
+    from reelbench.judges.presets import PRESETS
+
+    if as_json:
+        listed = [{**asdict(preset), "model": preset.model, "validated": False} for preset in PRESETS.values()]
+        console.write_json({"presets": listed})
+        return
+    for preset in PRESETS.values():
+        console.write(f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated")
+        console.write(f"  serve: {shlex.join(preset.serve)}")
+        console.write(f"  sent: temperature {preset.temperature:g}, {json.dumps(dict(preset.extra))}")
+        for what, source in preset.sources.items():
+            console.write(f"  {what}: {source}")
 
 
 def show_presets(

@@ -7,6 +7,7 @@ words of its options stand in `options.json`.
 import functools
 import inspect
 import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from reelbench.cli.completion import task_names
 from reelbench.registry.credentials import without_credentials, without_secrets
 from reelbench.registry.errors import InputError
 
@@ -72,6 +72,41 @@ def options_in(path: Path) -> Callable[..., Any]:
 
     return option
 
+
+# --- what a shell completes; Typer filters by what was typed ----------------------------------------------------------
+
+
+def benchmark_names() -> list[str]:
+    """Return every benchmark's name."""
+    from reelbench.registry import discovery
+
+    return list(discovery.specs())
+
+
+def task_names() -> list[str]:
+    """Return every benchmark's name, and its tasks' (of those cut from a task, not each part's)."""
+    from reelbench.registry import discovery
+
+    specs = discovery.specs().values()
+    return list(
+        dict.fromkeys(name for spec in specs for name in (spec.id, *(t.name for t in spec.tasks if not t.only)))
+    )
+
+
+def model_names() -> list[str]:
+    """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
+    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import open_store
+    from reelbench.llm.served import PROVIDERS
+
+    place, seen = cache_place(), list[str]()
+    if isinstance(place, Path) and place.is_file():
+        models = (kept.model for kept in open_store(place, print).models())
+        seen = [model for model in models if re.fullmatch(r"[\w./:@+-]+", model)]  # a shell reads them
+    return [*seen, *(f"{name}/" for name in PROVIDERS)]
+
+
+# --- options of several commands --------------------------------------------------------------------------------------
 
 option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
@@ -184,11 +219,8 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Group
 def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
-    Args:
-        context: The command's.
-        only: Keep the parameters whose names have this in them.
-        leave_out: Names of parameters that are not kept.
-        shown: Whether the words are for people to read: then addresses lose what is nobody's business.
+    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
+    words, addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in context.command.params:

@@ -3,23 +3,16 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from reelbench.cli import console, loggers
-from reelbench.cli.about import AboutModel
-from reelbench.cli.asking import ChosenQuestions, Llm, OutputLimit, Repeats, check_apart
-from reelbench.cli.judging import Judge
+from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
 from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
-
-if TYPE_CHECKING:
-    from reelbench.cli.sweep import Step
-    from reelbench.registry.frames.sampling import FrameSampling
-
 
 _sweeps = partial(option, "sweeps")
 
@@ -33,23 +26,6 @@ class SweepChoice:
     languages: Annotated[str | None, _sweeps("--languages"), Kind.LANGUAGES] = None
     translations: Annotated[Path | None, _sweeps("--translations")] = None
     sweep_by: Annotated[str | None, _sweeps("--sweep-by")] = None
-
-    def check(self, *, translator: bool, parts: bool, processes: int) -> None:
-        """Raise InputError where options don't go together.
-
-        `translator` says whether a language model was named, `parts` whether some questions only are asked, `processes`
-        how many share them.
-        """
-        if processes > 1 and self != SweepChoice():
-            raise InputError("--processes is for one run; leave out the sweep")
-        if parts and self != SweepChoice():
-            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
-        if sum(chosen is not None for chosen in (self.frames_sweep, self.sweep, self.languages)) > 1:
-            raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
-        if (self.translations is not None or translator) and self.languages is None:
-            raise InputError("--translations and --llm are for --languages; name the languages")
-        if self.sweep_by is not None and self.frames_sweep is None and self.sweep is None:
-            raise InputError("--sweep-by is for --frames-sweep or --sweep")
 
 
 @reports_status
@@ -78,7 +54,6 @@ def run(
     each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
-    from reelbench.cli import languages
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Answering, Candidates
@@ -86,18 +61,19 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    named, earlier = chosen_questions.ids, chosen_questions.earlier
-    options = Options(judge=judge, note=console.noted(quiet=quiet), bar=console.progress, about=about, earlier=earlier)
+    note, earlier = console.noted(quiet=quiet), chosen_questions.earlier
+    options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
     most, thinking = output_limit.max_tokens, output_limit.thinking
-    context.args = process.with_output_limit(context.args, most, options.note, thinking=thinking)
+    context.args = process.with_output_limit(context.args, most, note, thinking=thinking)
     if output_limit.preset is not None and context.args:
         preset = output_limit.preset.overridden_by(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
-    parts = named is not None or earlier is not None
-    several.check(translator=bool(llm), parts=parts, processes=processes)
-    context.args = _seeded(loggers.checked(context.args), repeats, chosen_questions, several, processes)
+    _check(several, repeats, chosen_questions, llm, processes)
+    loggers.checked(context.args)
+    if repeats.number == 1 and repeats.seed is not None:
+        context.args = process.replaced(context.args, "--seed", str(repeats.seed))
     context.args, folders = process.opened_by_path(context.args)
     beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
     by_options = chosen(answering, settings.ANSWERING, Answering.parse)
@@ -118,8 +94,8 @@ def run(
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        steps = _languages(several, arguments, output, sampling=sampling, llm=llm)
-        over("language", steps, finish=languages.report_matrix).run(arguments, output)
+        steps = sweeps.of_languages(several.languages, several.translations, llm, arguments, output, sampling=sampling)
+        over("language", steps, finish=sweeps.report_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
     if repeats.number > 1:
@@ -134,23 +110,23 @@ def run(
     check_judged(outcomes, strict=strict)
 
 
-def _seeded(
-    arguments: list[str],
-    repeats: Repeats,
-    questions: ChosenQuestions,
-    several: SweepChoice,
-    processes: int,
-) -> list[str]:
-    """Return lmms-eval's arguments with the seed of the one run; of several InputError where they can't be had."""
+def _check(several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, llm: Llm, processes: int) -> None:
+    """Raise InputError where options don't go together."""
+    swept = several != SweepChoice()
+    if swept and processes > 1:
+        raise InputError("--processes is for one run; leave out the sweep")
+    if swept and (questions.ids is not None or questions.earlier is not None):
+        raise InputError("--ids, --only and --from are for one run; leave out the sweep")
+    if sum(chosen is not None for chosen in (several.frames_sweep, several.sweep, several.languages)) > 1:
+        raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
+    if (several.translations is not None or llm) and several.languages is None:
+        raise InputError("--translations and --llm are for --languages; name the languages")
+    if several.sweep_by is not None and several.frames_sweep is None and several.sweep is None:
+        raise InputError("--sweep-by is for --frames-sweep or --sweep")
     if questions.earlier is not None:
         repeats.check_once()
-    if repeats.number > 1 and (several != SweepChoice() or processes > 1):
+    if repeats.number > 1 and (swept or processes > 1):
         raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
-    if repeats.number > 1 or repeats.seed is None:
-        return arguments
-    from reelbench.tasks.lmms import process
-
-    return process.replaced(arguments, "--seed", str(repeats.seed))
 
 
 def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], output: Path) -> dict[str, str]:
@@ -160,28 +136,10 @@ def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], ou
 
     named, earlier = chosen_questions.ids, chosen_questions.earlier
     if earlier is not None:
-        check_apart(earlier, sorted(process.wanted_tasks(arguments)), output)
+        earlier.check_apart(output, process.wanted_tasks(arguments))
         named = QuestionIds(earlier.ids)
     if named is None:
         return {}
     path = output / "ids.txt"
     named.write(path)
     return {settings.IDS.name: str(path.resolve())}
-
-
-def _languages(
-    several: SweepChoice,
-    arguments: list[str],
-    output: Path,
-    *,
-    sampling: "FrameSampling | None",
-    llm: Llm,
-) -> "list[Step]":
-    """Return a run for each language, for which the questions are translated first."""
-    from reelbench.cli import languages
-    from reelbench.cli import sweep as sweeps
-
-    tags = languages.tags(several.languages or "")
-    shown = sampling is None or sampling.kind != "none"
-    path = languages.translated(arguments, tags, several.translations, llm, output, shown=shown)
-    return sweeps.of_languages(tags, path, sampling)

@@ -9,25 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutAnswers, AboutModel
-from reelbench.cli.asking import ChosenQuestions
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import Judge, JudgeEstimate
-from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, option, reports_status
+from reelbench.cli import option_groups as shared
+from reelbench.cli.asking import AboutAnswers, AboutModel, ChosenQuestions, Judge, JudgeEstimate
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.scoring.cognitive_profile import TagsFile
-    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome
+    from reelbench.tasks.score import Answers, Options, Outcome
 
-    Evaluations = Iterator[tuple[Evaluation, Path]]
-
-_score = partial(option, "score")
+_score = partial(shared.option, "score")
 _FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
@@ -37,11 +30,11 @@ class FileOptions:
 
     predictions: Annotated[str | None, _score("--predictions")] = None
     references: Annotated[Path | None, _score("--references")] = None
-    looked: Annotated[Path | None, option("answers", "--looked")] = None
-    split: Split = None
-    data: Data = None
-    id_column: Annotated[str | None, option("table", "--id-column"), Kind.COLUMNS] = None
-    text_column: Annotated[str | None, option("table", "--text-column"), Kind.COLUMNS] = None
+    looked: Annotated[Path | None, shared.option("answers", "--looked")] = None
+    split: shared.Split = None
+    data: shared.Data = None
+    id_column: Annotated[str | None, shared.option("table", "--id-column"), shared.Kind.COLUMNS] = None
+    text_column: Annotated[str | None, shared.option("table", "--text-column"), shared.Kind.COLUMNS] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +50,18 @@ class RunOptions:
 class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
-    by: Annotated[str | None, _score("--by"), Kind.FORMAT] = None
-    as_json: Json = False
-    quiet: Quiet = False
-    strict: Annotated[bool, _score("--strict/--no-strict"), Kind.FORMAT] = False
+    by: Annotated[str | None, _score("--by"), shared.Kind.FORMAT] = None
+    as_json: shared.Json = False
+    quiet: shared.Quiet = False
+    strict: Annotated[bool, _score("--strict/--no-strict"), shared.Kind.FORMAT] = False
 
 
-@reports_status
+@shared.reports_status
 def score(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(help="Benchmark or task; not with --run.", autocompletion=task_names),
+        typer.Argument(help="Benchmark or task; not with --run.", autocompletion=shared.task_names),
     ] = None,
     *,
     files: FileOptions,
@@ -76,9 +69,9 @@ def score(
     tags: Annotated[Path | None, _score("--tags")] = None,
     output: Annotated[Path | None, _score("--output")] = None,
     shown: ShowOptions,
-    no_overlap: NoOverlap = False,
+    no_overlap: shared.NoOverlap = False,
     log: Annotated[str | None, _score("--log")] = None,
-    template: Annotated[bool, option("table", "--template")] = False,
+    template: Annotated[bool, shared.option("table", "--template")] = False,
     judge_estimate: JudgeEstimate = False,
     metadata: AboutAnswers,
     about: AboutModel,
@@ -126,12 +119,17 @@ def score(
         tasks = of_run.task or ()
         evaluations = run_evaluations(of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed)
     if judge_estimate:
-        estimate(evaluations, judge, as_json=shown.as_json)
+        from reelbench.judges.cost_estimate import estimate_cost
+
+        if judge is None:
+            raise InputError("--judge-estimate needs --judge MODEL")
+        costs = [cost for made, _ in evaluations for cost in estimate_cost(made.spec, made.items, judge)]
+        show_estimates(costs, as_json=shown.as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
-    report(outcomes, as_json=shown.as_json, again=["reelbench", "score", *given(context)], quiet=shown.quiet)
+    report(outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.given(context)], quiet=shown.quiet)
     for outcome in outcomes:
         send(outcome.result)
     _conclude(outcomes, failures, shown)
@@ -188,7 +186,7 @@ def _answers(
             of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
             words = [of.benchmark.id, "--split", of.benchmark.split, "--predictions", answers, "--model", of.model.id]
             words += ["--frames", of.settings.frames] if of.settings.frames else []
-            line = shlex.join(["reelbench", "score", *words, *given(context, leave_out=("name",))])
+            line = shlex.join(["reelbench", "score", *words, *shared.given(context, leave_out=("name",))])
             raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
         if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
             raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")
@@ -203,18 +201,6 @@ def _answers(
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
-
-
-def estimate(evaluations: "Evaluations", judge: Judge, *, as_json: bool) -> None:
-    """Print what judging would take; InputError where no judge was named."""
-    from reelbench.judges.cost_estimate import estimate_cost
-
-    if judge is None:
-        raise InputError("--judge-estimate needs --judge MODEL")
-    estimates = [
-        cost for evaluation, _ in evaluations for cost in estimate_cost(evaluation.spec, evaluation.items, judge)
-    ]
-    show_estimates(estimates, as_json=as_json)
 
 
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:

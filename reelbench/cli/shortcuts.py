@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from reelbench.scoring.shortcuts import Shortcuts
 
 
-FRAMES_MATTER = "frames matter"
-"""What the share of questions is called that need more than one frame."""
-
-
 def show_shortcuts(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames.")
@@ -49,7 +45,7 @@ def show_shortcuts(
     for spec, found in by_benchmark:
         told = [(name, found.runs[name], len(tallies), found.share(name)) for name, tallies in found.tallies.items()]
         if matter := found.frames_matter:
-            told.append((FRAMES_MATTER, found.watching, len(matter), share_of(matter, found.videos)))
+            told.append(("frames matter", found.watching, len(matter), share_of(matter, found.videos)))
         for column, of_runs, questions, share in told:
             shares[spec.id][column] = {"runs": of_runs, "questions": questions, **asdict(share)}
             ends = share.ci95 and [100 * end for end in share.ci95]
@@ -62,11 +58,7 @@ def show_shortcuts(
 
 
 def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
-    """Return the tallies of the results in `paths`, by benchmark.
-
-    Raises:
-        InputError: None of them showed no frame or one, or two are of one benchmark in two versions or splits.
-    """
+    """Return the tallies of results, by benchmark; InputError where none showed 0 or 1 frames, or versions differ."""
     from reelbench.scoring import result_files
     from reelbench.scoring.shortcuts import column_of, shortcuts, watched
 

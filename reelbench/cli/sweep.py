@@ -1,4 +1,7 @@
-"""`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting."""
+"""`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting.
+
+With `--languages` the questions are asked in several languages, and the scores are those of each locale in each.
+"""
 
 import math
 import re
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
+from reelbench.cli.asking import Llm, by_role
 from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -21,42 +25,45 @@ from reelbench.tasks.lmms import process
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from reelbench.registry.metrics import Metric
     from reelbench.tasks.score import Options, Outcome
 
 SWEEP_FILE = "sweep.json"
+LANGUAGES_FILE, TRANSLATIONS_FILE = "languages.json", "translations.jsonl"
 SCHEMA = 1
 NATIVE = "native"
 """The questions in their own language."""
+TRANSLATOR = "translator"
+_LOCALE = "locale"
 _COUNTED = ("uniform", "keyframe", "window")
 _GENERATION = "gen_kwargs."
 
 Arguments = list[str]
 Note = Callable[[str], None]
+Point = dict[str, Any]
+"""A run's scores of a task, as the sweep's file has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run of a sweep.
+    """One run of a sweep: what it differs in, its name on the axis, what the user is told, and what its points say.
 
-    Attributes:
-        folder: Its folder, in the sweep's.
-        told: What the user is told of it.
-        label: How it is called on the axis.
-        says: What its points in the sweep's file say of the setting.
-        at: Where it stands on the axis; None: one after the other.
-        sampling: The frames; None where nobody asked.
-        environ: Variables beside this process's.
-        change: Makes its arguments of lmms-eval's.
+    It stands `at` a place on the axis, or else behind the one before. `change` makes its arguments of lmms-eval's.
     """
 
-    folder: str
-    told: str
+    setting: str
     label: str
+    told: str
     says: Mapping[str, Any]
     at: float | None = None
     sampling: FrameSampling | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     change: Callable[[Arguments], Arguments] = list
+
+    @property
+    def folder(self) -> str:
+        """Its folder, in the sweep's."""
+        return f"{self.setting}-{re.sub(r'[^A-Za-z0-9._-]+', '-', self.label)[:60]}"
 
 
 # --- the settings -----------------------------------------------------------------------------------------------------
@@ -83,8 +90,7 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
         without = FrameSampling(kind="none", subs=pattern.subs)
         wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
         says = {"frames": count, "sampling": str(wanted)}
-        at = math.log2(count + 1)
-        steps.append(Step(f"frames-{count}", f"frames {wanted}", str(count), says, at=at, sampling=wanted))
+        steps.append(Step("frames", str(count), f"frames {wanted}", says, math.log2(count + 1), wanted))
     return steps
 
 
@@ -107,9 +113,9 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
 
     return key, [
         Step(
-            f"{key}-{re.sub(r'[^A-Za-z0-9._-]+', '-', value)[:60]}",
-            f"{key}={value}",
+            key,
             value,
+            f"{key}={value}",
             {"setting": {key: value}},
             sampling=sampling,
             change=partial(given_too, value=value),
@@ -118,27 +124,53 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     ]
 
 
-def of_languages(languages: Sequence[str], translations: Path, sampling: FrameSampling | None) -> list[Step]:
-    """Return a plain run, then one for each language with the questions in a file."""
-    path = {settings.TRANSLATIONS.name: str(translations.absolute())}
-    return [
-        Step(
-            f"language-{language}",
-            f"questions in {language}" if language != NATIVE else "questions in their own language",
-            language,
-            {"language": language},
-            sampling=sampling,
-            environ={} if language == NATIVE else {settings.LANGUAGE.name: language, **path},
-        )
-        for language in (NATIVE, *languages)
-    ]
+def of_languages(
+    text: str,
+    translations: Path | None,
+    llm: Llm,
+    arguments: Arguments,
+    output: Path,
+    *,
+    sampling: FrameSampling | None,
+) -> list[Step]:
+    """Return a plain run, then one for each language of `text`.
+
+    Their questions are written to a file in the run's folder first: the user's translations, or made by a model.
+    InputError where a language is no tag, or there twice; where neither is given; where the file lacks a question.
+    """
+    from reelbench.methods import translating
+    from reelbench.registry import translations as files
+
+    languages = translating.distinct([part.strip() for part in text.split(",") if part.strip() != NATIVE])
+    tasks = process.wanted_tasks(arguments)
+    if not tasks:
+        raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
+    limit = process.option_value(arguments, "--limit") or ""
+    # A limit below 1 is a share of the rows: then all are made ready.
+    asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
+    shown = sampling is None or sampling.kind != "none"
+    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
+    if translations is not None:
+        questions = files.read(translations)
+        translating.check(questions, rows, translations)
+        questions = {key: questions[key] for key in rows}
+    else:
+        model = by_role(llm, (TRANSLATOR,))[TRANSLATOR]
+        questions = translating.translate(rows, model, note=console.note, bar=console.progress)
+    translating.write(path := output / TRANSLATIONS_FILE, questions)
+    file = {settings.TRANSLATIONS.name: str(path.absolute())}
+
+    def asked_in(language: str, told: str, environ: Mapping[str, str]) -> Step:
+        return Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
+
+    in_each = ((tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages)
+    return [asked_in(NATIVE, "questions in their own language", {}), *(asked_in(*each) for each in in_each)]
 
 
 def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
     """Return as many runs, each with a seed of its own: `seed`, lmms-eval's own `--seed` or 0 is the first one's.
 
-    Raises:
-        InputError: `--seed` behind `--` is not one number, or there are two.
+    InputError where `--seed` behind `--` is not one number, or there are two.
     """
     given = process.option_value(arguments, "--seed")
     if given is not None and (seed is not None or not given.isdecimal()):
@@ -146,9 +178,9 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
     first = int(given or 0) if seed is None else seed
     return [
         Step(
-            f"run-{run + 1}",
-            f"run {run + 1} of {number}, seed {first + run},",
+            "run",
             str(run + 1),
+            f"run {run + 1} of {number}, seed {first + run},",
             {"run": run + 1},
             sampling=sampling,
             environ={settings.RUN.name: str(run + 1)},
@@ -163,13 +195,7 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a run prints, and what its hints repeat.
-
-    Attributes:
-        judging: The judge's options as words, for the hint that says how to finish.
-        as_json: Whether stdout has JSON alone.
-        quiet: Whether nothing else is said.
-    """
+    """What a run prints: nothing but JSON, or nothing; `judging` are the judge's options, for the hint at the end."""
 
     judging: Sequence[str]
     as_json: bool = False
@@ -181,38 +207,16 @@ class Printed:
         return sys.stderr.fileno() if self.as_json or self.quiet else None
 
 
-@dataclass(slots=True)
-class _Ended:
-    """What became of the runs: those that failed, what the others were judged, and how many models were loaded."""
-
-    failed: list[str] = field(default_factory=list[str])
-    outcomes: "list[Outcome]" = field(default_factory=list)
-    loads: int = 0
-
-    def check(self) -> None:
-        """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
-        if self.failed:
-            raise ReelbenchError(f"no results for {'; '.join(self.failed)}; the messages above say why")
-        check_judged(self.outcomes)
-
-
 _COMMAND = "command.json"
 """In the folder of a run among several: how lmms-eval was run, written when that is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sweep:
-    """Runs that differ in one setting.
+    """Runs that differ in one setting, the axis.
 
-    Attributes:
-        axis: Names the setting.
-        steps: The runs.
-        options: How they are scored.
-        printed: What is printed.
-        by: A facet of which each label has a line of its own.
-        environ: Variables of all runs.
-        finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
-        resume: Whether a run that ended before, by the same command, is only scored.
+    Each label of the facet `by` has a line of its own. With `resume` a run that ended before, by the same command, is
+    only scored. `finish`, once the runs are done, makes the tables to print of all points, the folder and who is told.
     """
 
     axis: str
@@ -221,16 +225,18 @@ class Sweep:
     printed: Printed
     by: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
-    finish: "Callable[[Sequence[dict[str, Any]], Path, Note], list[Table]] | None" = None
+    finish: "Callable[[Sequence[Point], Path, Note], list[Table]] | None" = None
     resume: bool = False
+    _failed: list[str] = field(default_factory=list[str], init=False)
+    _outcomes: "list[Outcome]" = field(default_factory=list, init=False)
+    _loads: int = field(default=0, init=False)
 
     def run(self, arguments: Arguments, output: Path) -> None:
         """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
         from reelbench.tasks.lmms.task import SUBMISSION
 
-        rows: list[dict[str, Any]] = []
-
-        def take(number: int, step: Step, outcomes: "list[Outcome]") -> None:
+        rows: list[Point] = []
+        for number, step, outcomes in self._each(arguments, output):
             for outcome in outcomes:
                 if SUBMISSION in (result := outcome.result).metrics:
                     continue
@@ -251,8 +257,6 @@ class Sweep:
                     }
                 )
             self._write(output, rows)
-
-        ended = self._each(arguments, output, take)
         tables = [*self._tables(rows)] if self.finish is None else self.finish(rows, output, self.options.note)
         if self.printed.as_json:
             console.write_json({"schema_version": SCHEMA, "points": rows})
@@ -265,8 +269,8 @@ class Sweep:
                 unit = " frames" if "frames" in points[0] else ""
                 shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
                 self.options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
-        self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {ended.loads}")
-        ended.check()
+        self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {self._loads}")
+        self._check()
 
     def repeat(self, arguments: Arguments, output: Path) -> None:
         """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
@@ -276,28 +280,30 @@ class Sweep:
         from reelbench.methods.runs import write_together
 
         folders: dict[str, list[Path]] = defaultdict(list)
-
-        def take(_: int, __: Step, outcomes: "list[Outcome]") -> None:
+        for _, _, outcomes in self._each(arguments, output):
             for outcome in outcomes:
                 folders[outcome.folder.name].append(outcome.folder)
-
-        ended = self._each(arguments, output, take)
         whole = [task for task, found in folders.items() if len(found) == len(self.steps)]
         for task in whole:
             write_together(output / task, folders[task])
         report_runs([output / task for task in whole], as_json=self.printed.as_json, quiet=self.printed.quiet)
-        if not any(outcome.result.settings.generation.get("temperature") for outcome in ended.outcomes):
+        if not any(outcome.result.settings.generation.get("temperature") for outcome in self._outcomes):
             self.options.note(
                 "at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one"
             )
-        ended.check()
+        self._check()
 
-    def _each(self, arguments: Arguments, output: Path, take: "Callable[[int, Step, list[Outcome]], None]") -> _Ended:
-        """Run each step into its own folder; `take` gets what each came to, so that a failure costs one."""
+    def _check(self) -> None:
+        """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
+        if self._failed:
+            raise ReelbenchError(f"no results for {'; '.join(self._failed)}; the messages above say why")
+        check_judged(self._outcomes)
+
+    def _each(self, arguments: Arguments, output: Path) -> "Iterator[tuple[int, Step, list[Outcome]]]":
+        """Run each step into its own folder, and yield its number and what it came to; a failure costs one."""
         from reelbench.tasks.lmms.worker import Worker
         from reelbench.tasks.score_runs import run_evaluations
 
-        ended = _Ended()
         with Worker() as kept:
             for number, step in enumerate(self.steps):
                 folder = output / step.folder
@@ -327,25 +333,22 @@ class Sweep:
                     raise
                 except ReelbenchError as error:
                     console.note(f"{step.told}: {error}")
-                    ended.failed.append(step.told)
+                    self._failed.append(step.told)
                     continue
                 if self.resume:
                     write_json(folder / _COMMAND, command)
-                ended.outcomes += outcomes
-                take(number, step, outcomes)
-        ended.loads = kept.loads
-        return ended
+                self._outcomes += outcomes
+                yield number, step, outcomes
+        self._loads = kept.loads
 
-    def _write(self, output: Path, rows: list[dict[str, Any]]) -> None:
+    def _write(self, output: Path, rows: list[Point]) -> None:
         """Write the points, and draw each task's first metric by the setting: all, and the labels of `by` apart."""
         from reelbench.pages.plots import Mark, frames_mark, lines
 
         write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": rows})
-        for task, points in by_task(rows).items():
-            metric = first_metric(points)
-            if metric is None:
-                continue
-            for name, by in ((task, None), *([(f"{task}_by_{self.by}", self.by)] if self.by else [])):
+        for task, points, metric in _by_metric(rows):
+            found = _lines(points, metric, self.by)
+            for name, drawn in ((task, {"": found.pop("")}), (f"{task}_by_{self.by}", found)):
                 series = {
                     label: [
                         frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
@@ -353,24 +356,19 @@ class Sweep:
                         else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
                         for row, value in values
                     ]
-                    for label, values in _lines(points, metric.name, by).items()
+                    for label, values in drawn.items()
                     if values
                 }
                 if series:
                     head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                    drawn = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
-                    write_text(output / f"sweep_{name}.svg", drawn)
+                    svg = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
+                    write_text(output / f"sweep_{name}.svg", svg)
 
-    def _tables(self, rows: list[dict[str, Any]]) -> "Iterator[Table]":
+    def _tables(self, rows: list[Point]) -> "Iterator[Table]":
         """Yield each task's first metric against the setting, a column for each label of `by`."""
-        for task, points in by_task(rows).items():
-            metric = first_metric(points)
-            if metric is None:
-                continue
-            columns = {"all": _lines(points, metric.name, None)[""]}
-            if self.by:
-                columns |= _lines(points, metric.name, self.by)
-            table = console.table(f"{task}: {metric.title}", self.axis, *(f"#{name}" for name in columns))
+        for task, points, metric in _by_metric(rows):
+            columns = _lines(points, metric, self.by)
+            table = console.table(f"{task}: {metric.title}", self.axis, *(f"#{name or 'all'}" for name in columns))
             for row in points:
                 values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
                 table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
@@ -380,28 +378,62 @@ class Sweep:
 # --- what they come to ------------------------------------------------------------------------------------------------
 
 
-def by_task(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def report_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":
+    """Write the scores of each locale in each language, by task, and return them as tables."""
+    from reelbench.pages.figures import matrix
+    from reelbench.registry.languages import language_of
+
+    documents, tables = [], []
+    for task, points, metric in _by_metric(rows):
+        languages = [point["language"] for point in points]
+        by_locale = _lines(points, metric, _LOCALE).items()
+        known = {name or "all": {row["language"]: cell for row, cell in line} for name, line in by_locale}
+        documents.append({"task": task, "metric": metric.name, "languages": languages, "locales": known})
+        drawn = {
+            name: {tag: (cell["value"], cell["ci95"], cell["n"]) for tag, cell in cells.items()}
+            for name, cells in known.items()
+        }
+        # The diagonal of CURVE's Fig. 2: questions in the language of the video.
+        own = {
+            (name, tag) for name in drawn for tag in languages if tag == NATIVE or language_of(tag) == language_of(name)
+        }
+        head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
+        svg = matrix(*head, drawn, languages, marked=own, mark="outlined: the video's own language")
+        write_text(output / f"languages_{task}.svg", svg)
+        table = console.table(f"{task}: {metric.title}", _LOCALE, *(f"#{tag}" for tag in languages))
+        for name, cells in known.items():
+            table.add_row(name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages))
+        tables.append(table)
+    write_json(output / LANGUAGES_FILE, {"schema_version": SCHEMA, "tasks": documents})
+    note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
+    return tables
+
+
+def by_task(rows: Sequence[Point]) -> dict[str, list[Point]]:
     """Return the points of each task."""
     return {name: [row for row in rows if row["task"] == name] for name in dict.fromkeys(row["task"] for row in rows)}
 
 
-def first_metric(rows: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - a Metric, or None
-    """Return a task's first metric that was computed: its primary one, or another where that needs a judge."""
+def _by_metric(rows: Sequence[Point]) -> "Iterator[tuple[str, list[Point], Metric]]":
+    """Yield each task's points, and its first metric that was computed: the primary one, or else what needs no judge.
+
+    A task without one is left out.
+    """
     from reelbench.registry import discovery
 
-    spec = discovery.get(rows[0]["benchmark"])
-    known = {name for row in rows for name, value in row["metrics"].items() if value["value"] is not None}
-    return next((metric for metric in spec.metrics if metric.name in known), None)
+    for task, points in by_task(rows).items():
+        spec = discovery.get(points[0]["benchmark"])
+        known = {name for row in points for name, value in row["metrics"].items() if value["value"] is not None}
+        if found := [metric for metric in spec.metrics if metric.name in known]:
+            yield task, points, found[0]
 
 
-def _lines(
-    rows: list[dict[str, Any]], metric: str, by: str | None
-) -> dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]:
-    """Return the points of each line with their value of a metric; one line without a name where `by` is None."""
-    found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+def _lines(rows: list[Point], metric: "Metric", by: str | None) -> dict[str, list[tuple[Point, dict[str, Any]]]]:
+    """Return the points of each line with their value of a metric: all of them as "", and each label of `by`."""
+    found: dict[str, list[tuple[Point, dict[str, Any]]]] = {"": []}
     for row in rows:
-        for label, metrics in ({"": row["metrics"]} if by is None else row["breakdowns"].get(by, {})).items():
+        for label, metrics in {"": row["metrics"], **row["breakdowns"].get(by, {})}.items():
             points = found.setdefault(label, [])
-            if metrics.get(metric, {}).get("value") is not None:
-                points.append((row, metrics[metric]))
+            if metrics.get(metric.name, {}).get("value") is not None:
+                points.append((row, metrics[metric.name]))
     return dict(sorted(found.items()))

@@ -156,7 +156,7 @@ def _from_literals(text: str, options: _Options) -> _Reading | None:
 
 def _from_statements(text: str, options: _Options) -> _Reading | None:
     """`The answer is B`: the last statement."""
-    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
+    sentences = _sentences(_prose(text, options), options.letters, nouns=options.nouns)
     stated = sentences.statements(_occurrences(sentences.text, options))
     if not stated:
         return None
@@ -168,7 +168,7 @@ def _from_statements(text: str, options: _Options) -> _Reading | None:
 
 def _from_labels(text: str, options: _Options) -> _Reading | None:
     """`B`, `(B) because it is late`, `B [3, 12]`: the lines that are labels, or sentences and clauses that are."""
-    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
+    sentences = _sentences(_prose(text, options), options.letters, nouns=options.nouns)
     labels = _line_labels(sentences, options) or _lone_labels(sentences, options)
     labels = [at for at in labels if _stands_as_answer(sentences, at, options)] or labels
     # Letters that go through all options in a row are the question's own list.
@@ -220,7 +220,7 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         opening_words = named[0][0] if answers else None
     if letter := opening_words:
         return _Reading(letter)
-    sentences = _sentences(prose, options.letters, options.nouns)
+    sentences = _sentences(prose, options.letters, nouns=options.nouns)
     letters: set[str] = set()
     for start, end, letter in _occurrences(sentences.text, options):
         plain = options.plain[options.letters.index(letter)]
@@ -243,7 +243,7 @@ def _from_count(text: str, options: _Options) -> _Reading | None:
     values = [_number(plain) for plain in options.plain]
     if None in values or len(prose) > _LONGEST_COUNT:
         return None
-    sentences = _sentences(prose, options.letters, options.nouns)
+    sentences = _sentences(prose, options.letters, nouns=options.nouns)
     said = [(match, _number(match[0])) for match in patterns.COUNT.finditer(prose)]
     # "One" is rather a pronoun, unless it is all that is said.
     said = [
@@ -272,10 +272,8 @@ READERS: tuple[_Reader, ...] = (
 )
 
 
-@lru_cache(maxsize=2)
-def _sentences(prose: str, letters: str, nouns: bool) -> Sentences:
-    """Cut a text once for all readers."""
-    return Sentences(prose, letters, nouns=nouns)
+_sentences = lru_cache(maxsize=2)(Sentences)
+"""A text is cut once for all readers."""
 
 
 # --- literals -------------------------------------------------------------------------------------------------------

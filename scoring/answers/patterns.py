@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib import resources
 
-from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS
+from reelbench.registry.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
@@ -16,6 +16,8 @@ _NAMES = {name.upper(): "|".join(phrases) for name, phrases in WORDS["times"].it
     **{name.upper(): "|".join(WORDS[name]) for name in ("after_no", "copulas", "suffixes")},
     "COPULA": "|".join(KINDS["C"]),
     "MARKS": MARKS,
+    "NUMBER_SIGNS": NUMBER_SIGNS,
+    "UNSPACED_SCRIPTS": UNSPACED_SCRIPTS,
     "UNSPACED": UNSPACED_SCRIPTS + "\uac00-\ud7af",  # and Korean
 }
 

@@ -4,7 +4,6 @@ Closed blocks go; a lone closing tag takes all before it along (the prompt's tem
 never closed was cut off, so there is no answer.
 """
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -52,7 +51,7 @@ def _without_blocks(text: str) -> str | None:
     open_families: list[str] = []
     end = first_opening = last_opening = last_closing = 0
     for tag in patterns.REASONING_TAG.finditer(text):
-        family, closes = _family(tag)
+        family, closes = str(tag.lastgroup), patterns.REASONING_CLOSES.match(tag[0])
         if not open_families:
             kept.append(text[end : tag.start()])
         if not closes:
@@ -78,19 +77,6 @@ def _without_blocks(text: str) -> str | None:
         answer = patterns.LAST_ANSWER.search(text)
         return answer[0].strip() if answer else None
     return "".join([*kept, text[end:]]).strip() if end else text
-
-
-def _family(tag: re.Match[str]) -> tuple[str, bool]:
-    """Return a tag's family, and whether it closes."""
-    if tag["gemma"]:
-        return "gemma", not tag["gemma"].startswith("<|")
-    if tag["edge"]:
-        edge = tag["edge"].lower()
-        return edge.rpartition("_")[2], edge.startswith("end")
-    for name in ("kimi", "magistral"):
-        if tag[name] is not None:
-            return name, bool(tag[name])
-    return next(name for name in ("think", "reason", "analysis", "reflect") if tag[name]), bool(tag["slash"])
 
 
 def last_line(text: str) -> str:

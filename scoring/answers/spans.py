@@ -403,10 +403,8 @@ def _are_years(match: re.Match[str]) -> bool:
     return all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
 
 
-@lru_cache(maxsize=1)
-def _tokens(before: str) -> list[texts.Token]:
-    """Cut a context once for both that is asked of it."""
-    return texts.tokens(before)
+_tokens = lru_cache(maxsize=1)(texts.tokens)
+"""A context is cut once for both that is asked of it."""
 
 
 def _governing(before: str, *, past_commas: bool = False) -> str:

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.about import AboutAnswers
-from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, only_model
+from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
-from reelbench.cli.judging import Judge
 from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of

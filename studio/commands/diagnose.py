@@ -10,10 +10,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import Judge
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status
+from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option

@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -160,12 +160,10 @@ def compare(
 def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
     """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
-    parameters = []
-    for rule in fields(rules):
-        declared = Annotated[hints[rule.name], option(group, f"--{rule.name.replace('_', '-')}"), kind]
-        parameters.append(
-            inspect.Parameter(rule.name, inspect.Parameter.KEYWORD_ONLY, default=rule.default, annotation=declared)
-        )
+    parameters = [
+        parameter.replace(annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind])
+        for name, parameter in inspect.signature(rules).parameters.items()
+    ]
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return Group(make)
@@ -262,11 +260,10 @@ def moments(
     if making.start_after is not None:
         sources = read_pairs(making.source(None, "--captions"), known)
     sources = sources[: making.limit]
-    needed = chain.roles_for(known[0])
-    roles = [role for name, role in chain.roles.items() if name in needed]
-    unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    asked = {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
-    models = _models(llm, roles, unneeded | asked, making=making)
+    speakers = chain.speakers(known[0])
+    optional = {name: False for name, role in chain.roles.items() if role not in speakers}
+    optional |= {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
+    models = _models(llm, speakers, optional, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     making.declare("moments", shares, document)
     _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
@@ -289,7 +286,6 @@ def tags(
 ) -> None:
     """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.registry.data import loading
-    from reelbench.registry.media.library import Library
     from reelbench.studio import tagging
     from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.video_frames import VideoFrames
@@ -303,7 +299,7 @@ def tags(
         rows = of_each.draw_rows(located.spec, rows)
     pictures = None
     if frames is not None:
-        pictures = VideoFrames(Library(located.spec, located.split, data), frames)
+        pictures = VideoFrames(located.spec, frames, data, located.split)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
     if pictures is None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.completion import task_names
-from reelbench.cli.judging import Judge
-from reelbench.cli.option_groups import Data, Json, Split, reports_status
+from reelbench.cli.asking import Judge
+from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option

@@ -235,14 +235,11 @@ def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, A
     return {"compared": len(off), "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES}}
 
 
-def _settled_here(record: Round) -> list[NodeTag]:
-    """Return the tags of the nodes that a round itself settled."""
-    return [tag for tag in record.nodes.values() if tag.settled == record.round]
-
-
 def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
     """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
-    by_answer = [tags for record in records if (tags := _settled_here(record))]
+    by_answer = [
+        tags for record in records if (tags := [tag for tag in record.nodes.values() if tag.settled == record.round])
+    ]
     if not by_answer:
         return None
     tags = [tag for tags in by_answer for tag in tags]

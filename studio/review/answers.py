@@ -6,6 +6,7 @@ resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole boot
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,11 @@ class BlindAnswers(ReviewKind):
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question, with its options where it has any."""
-        asks: list[parts.Part] = []
-        if spec.row_kind == "open":
-            asks.append(parts.text_ask("answer", "Your answer", rows=4))
-        if spec.asks_choice:
-            asks.append(parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False)))
-        if spec.asks_span:
-            asks.append(parts.span_ask("Span"))
-        return parts.row_item(row, [parts.shown_question(row)], asks)
+        text, choice, span = self.asks
+        options = dict(zip(LETTERS, row.get("options") or (), strict=False))
+        asks = (text, parts.ask_of({**choice, "options": options}), span)
+        asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
+        return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span."""

@@ -5,7 +5,7 @@ Figure S3).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
+from reelbench.registry.values import is_object
 from reelbench.studio.funnel import FunnelRecord
 from reelbench.studio.moment_pairs import across_time, cost_per_1000
 from reelbench.studio.review.review_kind import Reviews
@@ -50,12 +51,10 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     sources = loading.locate(reviews.benchmark, reviews.split, reviews.data).paths
     kept: list[tuple[str, dict[str, Any]]] = []
     back: list[tuple[str, dict[str, Any]]] = []
-    seen = set[str]()
-    keyed = False
+    seen, keyed = set[str](), False
     for source in sources:
-        document = read_json_or_jsonl(source)
-        keyed = isinstance(document, dict) and "qid" not in document
-        for name, entry in _entries(document):
+        keyed, entries = _entries(read_json_or_jsonl(source))
+        for name, entry in entries:
             if name in seen or (outcome.only_with and outcome.only_with not in entry):
                 continue
             seen.add(name)
@@ -81,18 +80,17 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, kept)
 
 
-def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
-    """Yield (id, entry) of an object keyed by question, or of a list of questions."""
-    if isinstance(document, dict) and "qid" not in document:
-        pairs: Iterator[tuple[str, Any]] = iter(document.items())
-    else:
-        pairs = (("", entry) for entry in (document if isinstance(document, list) else [document]))
-    for key, entry in pairs:
-        if not isinstance(entry, dict):
-            raise InputError(
-                "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
-            )
-        yield str(entry.get("question_id") or entry.get("qid") or entry.get("id") or entry.get("key") or key), entry
+def _entries(document: Any) -> tuple[bool, list[tuple[str, dict[str, Any]]]]:  # noqa: ANN401 - any JSON value
+    """Return whether the questions are an object's, by their ids, or a list; and (id, entry) of each."""
+    keyed = is_object(document) and "qid" not in document
+    listed = document if isinstance(document, list) else [document]
+    pairs = list(document.items()) if is_object(document) and keyed else [("", entry) for entry in listed]
+    if not all(is_object(entry) for _, entry in pairs):
+        raise InputError(
+            "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
+        )
+    names = ("question_id", "qid", "id", "key")
+    return keyed, [(str(next(filter(None, map(entry.get, names)), key)), entry) for key, entry in pairs]
 
 
 def _count_people(

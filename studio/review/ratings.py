@@ -3,8 +3,6 @@
 And people's scores of a model's answers, on the judge's scale and blind to its scores: what calibrates a judge.
 """
 
-import csv
-import io
 import random
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +16,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
-from reelbench.registry.text_tables import Table, number
+from reelbench.registry.text_tables import Table, csv_text, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
 from reelbench.studio.data_files import published
@@ -56,7 +54,7 @@ class Ratings(ReviewKind):
                 if right:
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
-                items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+                items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
             places.append(parts.Place(video, video, items))
         return places
 
@@ -180,11 +178,13 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
         for name in [name for name in texts if name in said]:
             shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
             shows.append(parts.shown_text("Rated low", "", others=said[name]))
-            asks = list(RATINGS.asks)
-            for part, text in texts[name].items():
-                title = f"{parts.capitalised(part)}, edited"
-                asks.append(parts.text_ask(part, title, rows=3, optional=True, start=text))
-            item = parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+            decision, note = RATINGS.asks
+            field = {"type": "text", "rows": 3, "optional": True}
+            edits = [
+                {**field, "name": part, "title": f"{parts.capitalised(part)}, edited", "start": text}
+                for part, text in texts[name].items()
+            ]
+            item = parts.review_item(name, video, shows, [decision, *edits, note])
             places.append(parts.Place(video, name, [item]))
     return places
 
@@ -294,12 +294,8 @@ class JudgeScores(ReviewKind):
         several = len(judge.criteria) > 1
 
         def write(path: Path) -> str:
-            text = io.StringIO()
-            lines = csv.writer(text, lineterminator="\n")
-            lines.writerow(["id", "score", *(["criterion"] if several else [])])
-            for (item, name), score in sorted(means.items()):
-                lines.writerow([item, f"{score:g}", *([name] if several else [])])
-            write_text(path, text.getvalue())
+            rows = [(item, f"{score:g}", name) for (item, name), score in sorted(means.items())]
+            write_text(path, csv_text(row[: 3 if several else 2] for row in [("id", "score", "criterion"), *rows]))
             return f"{number_of(len(means), 'score')} written to {path}"
 
         return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)

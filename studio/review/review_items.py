@@ -100,26 +100,6 @@ def ask_of(words: Mapping[str, Any]) -> Part:
     return ask
 
 
-def choice_ask(name: str, title: str, options: Iterable[tuple[str, str]], **more: object) -> Part:
-    """Return a choice of one of several (value, text)."""
-    return ask_of({"type": "choice", "name": name, "title": title, **more, "options": dict(options)})
-
-
-def text_ask(name: str, title: str, rows: int = 1, **more: object) -> Part:
-    """Return a field for text, so many rows high."""
-    return {"type": "text", "name": name, "title": title, "rows": rows, **more}
-
-
-def span_ask(title: str) -> Part:
-    """Return a span to mark."""
-    return {"type": "span", "name": "span", "title": title}
-
-
-def note_ask() -> Part:
-    """Return the field for a note."""
-    return text_ask("note", "Note", optional=True)
-
-
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text that are not blank, stripped."""
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,7 +1,7 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words in
-`kinds.yaml`, and a line in `kinds`. What pages save is read here, and several files of one page are put together.
+Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words and what
+it asks in `kinds.yaml`, and a line in `kinds`. What pages save is read here, and files of one page are put together.
 """
 
 import random

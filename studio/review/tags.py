@@ -45,13 +45,13 @@ class CogmeTags(ReviewKind):
         for name in COMPONENTS:
             labels = list(our_manual().components[name].labels.items())
             if name == "thinking":
-                options = [(label, f"{label} – {meaning}") for label, meaning in labels]
-                asks.append(parts.choice_ask(name, "Thinking", options, hint="the highest"))
+                ask = {"type": "choice", "name": name, "title": "Thinking", "hint": "the highest"}
+                asks.append(parts.ask_of(ask | {"codes": dict(labels)}))
                 continue
             # CogME allows none: thinking alone says whether the item was tagged.
             title, most = parts.capitalised(name), {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS}
             asks.append({"type": "labels", "name": name, "labels": labels, "optional": True, "title": title, **most})
-        return parts.row_item(row, shows, [*asks, parts.note_ask()])
+        return parts.row_item(row, shows, [*asks, *self.asks])
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""

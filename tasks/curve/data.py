@@ -34,7 +34,11 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     unlisted: set[str] = set()
     for path in paths:
         for where, entry in questions_of(path, "key", f"a question of CURVE; expected {EXPECTED}"):
-            name = _locale(entry, where)
+            value = entry.get("locale")
+            match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
+            if match is None:
+                raise InputError(f"{where}: locale is {value!r}, expected a language and a country such as ja-JP")
+            name = f"{match[1].lower()}-{match[2].upper()}"
             unlisted |= {name} - set(SPEC.languages)
             yield {
                 "id": entry["key"],
@@ -51,15 +55,6 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             }
     if unlisted:
         log.warning("curve: no source lists the locales %s; they are kept", ", ".join(sorted(unlisted)))
-
-
-def _locale(entry: dict[str, Any], where: str) -> str:
-    """Return the question's locale as a BCP-47 tag such as `ja-JP`."""
-    value = entry.get("locale")
-    match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise InputError(f"{where}: locale is {value!r}, expected a language and a country such as ja-JP")
-    return f"{match[1].lower()}-{match[2].upper()}"
 
 
 def _video(entry: dict[str, Any], where: str) -> str:

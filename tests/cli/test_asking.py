@@ -2,8 +2,7 @@
 
 import pytest
 
-from reelbench.cli.asking import by_role, llm_options, only_model, shared_budget
-from reelbench.cli.judging import extra_of
+from reelbench.cli.asking import by_role, extra_of, llm_options, only_model, shared_budget
 from reelbench.registry.errors import InputError
 
 

@@ -4,7 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 
 from reelbench.cli import console
-from reelbench.cli.languages import report_matrix
+from reelbench.cli.sweep import report_matrix
 
 
 def cell(value, n=3):

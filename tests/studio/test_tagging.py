@@ -10,7 +10,6 @@ import pytest
 
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.media.library import Library
 from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.review.tags import TAGS
@@ -59,7 +58,7 @@ class TestVotes:
 def tag(tmp_path, models):
     def tag(name="dramaqa_cogme_mini", *, votes=3, frames=None, visual=None, limit=2, **changed):
         located = loading.locate(name)
-        pictures = VideoFrames(Library(located.spec, located.split), frames) if frames else None
+        pictures = VideoFrames(located.spec, frames, None, located.split) if frames else None
         tagger = Tagger(ChainPrompts("tags"), votes, pictures, visual or {})
         out = tmp_path / "tags.jsonl"
         rows = [{**row, **changed} for row in located.read()[:limit]]

@@ -61,7 +61,7 @@ class Counting:
 
 def named():
     """The patterns that the readers name: each is compiled when it is first used."""
-    readers = Path(patterns.__file__).parent.glob("*.py")
+    readers = Path(patterns.__file__).parents[1].glob("**/*.py")
     return {name for file in readers for name in re.findall(r"\bpatterns\.([A-Z_]+)\b", file.read_text("utf-8"))}
 
 
