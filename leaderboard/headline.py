@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import RankingGroup, metric_value
-from reelbench.registry.units import UNITS
+from reelbench.registry.metrics import UNITS
 
 Text = list[str]
 """Words and names of models in turn, words first: a name keeps its own writing direction."""

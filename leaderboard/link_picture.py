@@ -12,8 +12,8 @@ from reelbench.leaderboard.entries import BoardEntry
 from reelbench.leaderboard.exports import tables
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT
 from reelbench.registry.files import open_aside
+from reelbench.registry.metrics import UNITS
 from reelbench.registry.spec import Metric
-from reelbench.registry.units import UNITS
 
 SIZE = (1200, 630)
 """Pixels, as Open Graph's readers crop to 1.91 : 1."""

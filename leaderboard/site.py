@@ -27,10 +27,10 @@ from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.files import read_text, remove_leftovers, replaced
+from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
-from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
 

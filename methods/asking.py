@@ -25,7 +25,7 @@ from reelbench.registry.errors import DataUnavailableError, InputError, Reelbenc
 from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits, by_video
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.frames.shown import Shown
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row, in_words, timing

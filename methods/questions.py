@@ -15,12 +15,11 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown, show, sound
 from reelbench.registry.media.library import Library, Missing, where_looked
 from reelbench.registry.prompts import prompt_sha256
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionIds, Translations
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import CLIP, VIDEOS, Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.translations import Translations
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, Questions, frames_given, join, reference_of

@@ -13,7 +13,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import marked
 from reelbench.llm.runner import Runner
-from reelbench.registry import translations
+from reelbench.registry import question_files
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import valid_text, write_jsonl
@@ -44,7 +44,7 @@ def wanted(
             missing = {row.id for row in Library(located.spec, located.split).missing(asked)}
             asked = [row for row in asked if row["id"] not in missing]
         for row in asked[:limit]:
-            rows |= {(row["id"], tag): row for tag in languages if not translations.is_in(row, tag)}
+            rows |= {(row["id"], tag): row for tag in languages if not question_files.is_in(row, tag)}
     return rows
 
 

@@ -263,10 +263,21 @@ def score(
 
     if isinstance(predictions, str | Path):
         return scored(predictions)
+    table: Any = predictions
+    if hasattr(table, "to_pandas"):
+        table = table.to_pandas()
+    if isinstance(table, Mapping):
+        table = dict(table)
+    elif hasattr(table, "to_dict") and hasattr(table, "columns"):  # a Series has but one of them
+        table = table.to_dict("records")
+    elif not isinstance(table, Sequence):
+        raise InputError(
+            f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a DataFrame or a Dataset"
+        )
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(_written(f"{_NAME} hold", _records(predictions)), encoding="utf-8")
+        path.write_text(_written(f"{_NAME} hold", table if isinstance(table, dict) else list(table)), encoding="utf-8")
         try:
             return scored(path)
         except InputError as error:
@@ -570,20 +581,6 @@ def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
 
 def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
-
-
-def _records(table: Any) -> Any:  # noqa: ANN401 - a list of dicts, a DataFrame or a Dataset
-    if hasattr(table, "to_pandas"):
-        table = table.to_pandas()
-    if isinstance(table, Mapping):
-        return dict(table)
-    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a Series has but one of them
-        return table.to_dict("records")
-    if isinstance(table, Sequence):
-        return list(table)
-    raise InputError(
-        f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a DataFrame or a Dataset"
-    )
 
 
 def _written(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict

@@ -30,10 +30,7 @@ def read(path: Path) -> About:
 
 
 def parse(values: Mapping[str, Any], where: str) -> About:
-    """Return the facts of a model, from plain values as people write them: `7B`, a date, one name for a list of one.
-
-    InputError where a field is not known or not of its kind; `where` names the source.
-    """
+    """Return a model's facts, from values as people write them (`7B`, one name for a list); InputError by `where`."""
     try:
         fields = {name: _plain(name, value) for name, value in values.items() if value is not None}
         about = About.model_validate(fields)
@@ -70,10 +67,7 @@ def problems(about: About, benchmark: str, model: ModelRecord, settings: Setting
 def applied(
     about: About | None, benchmark: str, model: ModelRecord, settings: SettingsRecord
 ) -> tuple[ModelRecord, SettingsRecord]:
-    """Return the records with what is said, beside what was said before; it fills in what they lack.
-
-    InputError where it contradicts them.
-    """
+    """Return the records with what is said as well; it fills in what they lack; InputError where it contradicts."""
     if about is None:
         return model, settings
     if model.about is not None:

@@ -123,10 +123,7 @@ def first_wrong_field(error: ValidationError) -> str:
 
 
 def checked(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
-    """Return the record that a value makes; InputError (`WHERE, field FIELD: …` and `more`) where it isn't one.
-
-    `mark` stands between `where` and the field.
-    """
+    """Return the record of a value; InputError (`WHERE`, `mark`, `field FIELD: …` and `more`) where it isn't one."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -25,7 +25,7 @@ from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
-from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric
+from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric, UnitName
 from reelbench.registry.rows import ALSO, ASKED, CLIP, DURATION, FPS, GROUP, KIND_COLUMNS, OPTIONAL, VIDEOS
 from reelbench.registry.spec import (
     COLUMNS,
@@ -44,7 +44,6 @@ from reelbench.registry.spec import (
     TaskSpec,
     UrlFile,
 )
-from reelbench.registry.units import UnitName
 from reelbench.registry.values import is_array, is_object
 
 NAME = "benchmark.yaml"
@@ -86,9 +85,8 @@ def our_room() -> str:
 
 
 _KINDS: dict[str, Any] = json.loads(Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8"))
-"""What each kind is scored by, and metric -> title, the column that it is the mean of, and what it measures."""
-_ROW_KINDS = {"exact": "open"}  # Kind -> kind of rows, where they are called otherwise
-_PROMPTS = {"mixed": "choice"}  # of rows without options it is that of `exact`
+"""Of each kind what it is scored by, and its rows and its prompt where they are called otherwise (of mixed rows without
+options the prompt is that of `exact`); metric -> title, the column that it is the mean of, and what it measures."""
 _LATER = {"options_are", "absent", "answers", "line", "each", "join", "kinds", "kind_column", "group", "skip"}
 """What of a mapping is part of its reader's name only where it is said."""
 _TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "citation")
@@ -111,12 +109,8 @@ class Block:
         """Return the error for a key, or for the whole mapping."""
         return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
 
-    def only(self, known: Sequence[str] | None = None) -> None:
-        """Raise InputError for a key that is not known: none of those given, or of this mapping in `KEYS`."""
-        if known is None:
-            within = self._declared("")
-            paths = (path.removeprefix(within) for path in KEYS if path.startswith(within))
-            known = [path for path in paths if "." not in path]
+    def only(self, known: Sequence[str]) -> None:
+        """Raise InputError for a key that is not known."""
         for key in self.values:
             if key not in known:
                 close = get_close_matches(key, known, n=1)
@@ -127,7 +121,7 @@ class Block:
         """Return a key's path in the file."""
         return f"{self.name}.{key}" if self.name else key
 
-    def _declared(self, key: str) -> str:
+    def declared(self, key: str) -> str:
         """Return a key's path in `KEYS`, where each split is called `*`."""
         return re.sub(r"^splits\.[^.]+", "splits.*", self.full(key))
 
@@ -137,7 +131,7 @@ class Block:
         if value is not None and not isinstance(value, str):
             what = "mapping" if isinstance(value, Block) else "list"
             raise self.error(f"{self.full(key)} is a {what}, expected text", key)
-        if value and (known := KEYS.get(self._declared(key))):
+        if value and (known := KEYS.get(self.declared(key))):
             pattern, expected = FORMS.get(known.form, (".*", ""))
             if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
                 raise self.error(f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
@@ -165,10 +159,6 @@ class Block:
         if not isinstance(value, Block):
             raise self.error(f"{self.full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
         return value
-
-    def blocks(self, key: str) -> "dict[str, Block]":
-        """Return the mappings of a mapping, by key."""
-        return {name: self.block(key).block(name) for name in self.block(key).values}
 
 
 def parse(path: Path) -> Block:
@@ -207,6 +197,9 @@ def parse(path: Path) -> Block:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
             block.lines[key.value] = line
             block.values[key.value] = plain(value, block.full(key.value))
+        paths = [path.removeprefix(block.declared("")) for path in KEYS if path.startswith(block.declared(""))]
+        if known := [path for path in paths if "." not in path]:  # of the others the keys are the file's own names
+            block.only(known)
         return block
 
     return plain(root, "")
@@ -232,7 +225,6 @@ def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))
-    top.only()
     for key in REQUIRED:
         if not top.values.get(key):
             raise top.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
@@ -249,7 +241,6 @@ def join_of(top: Block) -> Join | None:
     block = top.block("join")
     if not block.values:
         return None
-    block.only()
     name, by = PurePosixPath(block.required("file")), block.texts("by")
     if name.is_absolute() or ".." in name.parts or "://" in block.required("file"):
         raise block.error(f"join.file is {block.required('file')!r}, expected a file beside the first one", "file")
@@ -269,11 +260,13 @@ class _Declaration:
         self._kinds: dict[str, str] = {}
         self._kind_column, self._words = "", ""
         self._kind = self._mixed(top) if isinstance(top.values["kind"], Block) else top.required("kind")
-        self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
+        self._row_kind = _KINDS[self._kind].get("rows", self._kind)
         self._facets = top.texts("facets")
+        own = top.block("splits")
+        self._splits = {name: own.block(name) for name in own.values}
         given = top.text("prompt")
         default = Path(next(iter(import_module(our_room()).__path__))) / "prompts"
-        default /= f"{_PROMPTS.get(self._kind, self._kind)}.txt"
+        default /= f"{_KINDS[self._kind].get('prompt', self._kind)}.txt"
         self._prompt = self._own(top, "prompt", given) if given else default
         if not self._prompt.is_file():
             shown = cut_in_the_middle(given or "", _SHOWN_NAME)
@@ -314,11 +307,9 @@ class _Declaration:
         if needed and "file" in source.values and "hub" not in source.values:
             self._own(top.block("join"), "file", str(Path(source.required("file")).parent / needed[0]))
         splits: dict[str, SplitSpec] = {}
-        for name, block in (top.blocks("splits") or {"test": top}).items():
-            if block is not top:
-                if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
-                    raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-                block.only()
+        for name, block in (self._splits or {"test": top}).items():
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
             owner = block if "source" in block.values else top
             hidden = self._hides(block if "hidden_answers" in block.values else top)
             splits[name] = SplitSpec(source=self._source(owner.block("source"), name), needed=needed, **hidden)
@@ -444,7 +435,6 @@ class _Declaration:
         top, columns = self._top, self._columns()
         separators, options = top.block("separators"), top.block("options")
         separators.only(self._facets)
-        options.only()
         if options.values and not self._kind.endswith("choice") and self._kind != "mixed":
             raise top.error(f"options: a {self._kind} benchmark has none", "options")
         unit, fps = top.text("span_unit"), top.text("fps") or ""
@@ -486,7 +476,6 @@ class _Declaration:
         block = self._top.block("group")
         if not block.values:
             return None
-        block.only()
         rules, column = {"": block.values.get("rule")}, ""
         if isinstance(rules[""], Block):
             said = block.block("rule")
@@ -541,7 +530,6 @@ class _Declaration:
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
-        block.only()
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
             if layout.count("{video}") != 1 or {"{", "}"} & {*layout.replace("{video}", "")}:
@@ -572,8 +560,7 @@ class _Declaration:
 
     def _tasks(self, splits: dict[str, SplitSpec]) -> Iterator[TaskSpec]:
         """Yield the tasks: the first split's has the benchmark's name, unless the split states one of its own."""
-        own = self._top.blocks("splits")
-        first = next(iter(splits))
+        own, first = self._splits, next(iter(splits))
         name = (own[first].text("task") if own else None) or self._top.text("task") or self._id
         tasks = {name: first}
         if len(splits) > 1:
@@ -589,7 +576,6 @@ class _Declaration:
     def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
         """Return the judge, of a folder of prompts or of a benchmark of ours, and the metrics over its marks."""
         block = self._top.block("judge")
-        block.only()
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():

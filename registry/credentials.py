@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -88,27 +88,29 @@ def without_credentials(text: str) -> str:
     return _ADDRESS.sub(lambda match: _bare(match[0]), text)
 
 
-def without_secrets(value: Any, *, words: bool = True) -> Any:  # noqa: ANN401 - any JSON value
+def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | None = None) -> Any:  # noqa: ANN401
     """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold.
 
     Numbers, truth values and other texts stay as they are: keys of replies are made of them. With `words` False a text
-    is somebody's answer, and stays, too.
+    is somebody's answer, and stays, too. `known` are the keys that the environment holds.
     """
+    known = [secret for _, secret in known_secrets()] if known is None else known
     if is_object(value):
         named = [part for part in value.values() if words and isinstance(part, str) and _named(part)][:1]
         return {
-            without_secrets(name): without_secrets(part, words=words)
+            without_secrets(name, known=known): without_secrets(part, words=words, known=known)
             for name, part in value.items()
             if not any(_is_pair(other, part) for other in named)
             and not (isinstance(part, str | list | dict) and is_secret(str(name), part))
         }
     if is_array(value):
         beside: Iterable[tuple[Any, Any]] = zip(["", *value], value, strict=False)
-        return [HIDDEN if words and _is_pair(*pair) else without_secrets(pair[1], words=words) for pair in beside]
+        hidden = ((part, words and _is_pair(before, part)) for before, part in beside)
+        return [HIDDEN if hide else without_secrets(part, words=words, known=known) for part, hide in hidden]
     if not (isinstance(value, str) and words):
         return value
     text = _IN_TEXT.sub(lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value))
-    return _KEY.sub(HIDDEN, without_known(text))
+    return _KEY.sub(HIDDEN, without(text, known))
 
 
 def refuse_in_words(what: str, text: str) -> None:
@@ -117,11 +119,8 @@ def refuse_in_words(what: str, text: str) -> None:
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
     found = _ADDRESS.findall(text)
-    if (
-        _KEY.search(text)
-        or without_known(text) != text
-        or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found)
-    ):
+    has_key = _KEY.search(text) or without_known(text) != text
+    if has_key or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
         raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
 
 

@@ -54,10 +54,7 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
 
 
 def declared(document: dict[str, Any]) -> BenchmarkSpec:
-    """Return the benchmark that a result declares: its rows and media are not known here.
-
-    InputError where it is none.
-    """
+    """Return the benchmark that a result declares, without its rows and media; InputError where it is none."""
     try:
         _check(document)
         splits = {

@@ -114,10 +114,7 @@ def _names(spec: BenchmarkSpec) -> set[str]:
 
 
 def opened(path: Path | str) -> BenchmarkSpec:
-    """Return the benchmark of a `benchmark.yaml` that the user names, which this process knows by its id from now on.
-
-    InputError where something in it is wrong, or its id or a task's name is another benchmark's.
-    """
+    """Open a `benchmark.yaml`, known by its id from now on; InputError where it is wrong, or a name in it is taken."""
     global _registry  # noqa: PLW0603 - as above
     spec = benchmark_file.read(path)
     prompts.check(spec)

@@ -184,10 +184,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 @contextmanager
 def opened(path: Path | str) -> Generator[IO[bytes]]:
-    """Open a file that the user named; a pipe of the shell's (`<(…)`, `/dev/stdin`) may be opened more than once.
-
-    InputError where it is not there, may not be read, or is not a file.
-    """
+    """Open a file that the user named, a pipe of the shell's as often as wanted; InputError where that can't be."""
     name = str(path)
     try:
         try:
@@ -304,19 +301,12 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def read_jsonl(path: Path | str, *, unique: bool = False) -> list[tuple[int, Any]]:
-    """Read one JSON value per line, as (line number, value); blank lines are skipped.
-
-    If a key occurs twice, the last one counts, with a warning; with `unique` it is an InputError.
-    """
+    """Read JSON Lines as (line number, value); a key that occurs twice is a warning, or InputError where `unique`."""
     return list(Decoder(path, unique=unique).lines(read_text(path)))
 
 
 def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noqa: ANN401 - any JSON value
-    """Read a JSON document, or JSON Lines as the list of its values; told apart by content, not by name.
-
-    Raises:
-        InputError: It can't be read, or a key occurs twice in an object of it and keys must be `unique`.
-    """
+    """Read a JSON document, or JSON Lines as a list of values, told apart by content; `unique` as `read_jsonl`."""
     text, decoder = read_text(path), Decoder(path, unique=unique)
     return [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
 

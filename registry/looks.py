@@ -37,10 +37,7 @@ class Look(Record):
 
 
 def append(log: Path, look: Look) -> None:
-    """Add a look to a log in one write, so that servers that share the file never mix their lines.
-
-    ReelbenchError where it is not there as a whole: the disk is full.
-    """
+    """Add a look in one write, so that servers never mix their lines; ReelbenchError where there is no room for it."""
     line = (json.dumps(look.model_dump(), ensure_ascii=False) + "\n").encode()
     with log.open("ab", buffering=0) as file:
         if file.write(line) != len(line):

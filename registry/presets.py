@@ -39,10 +39,7 @@ def shipped() -> dict[str, PresetRecord]:
 
 
 def preset(named: str) -> PresetRecord:
-    """Return a preset that comes with Reelbench, or the one in a YAML file with `values`, and `about` at will.
-
-    InputError where there is none of the name, or the file is wrong.
-    """
+    """Return a preset of ours, or of a YAML file with `values` (and `about`); InputError where that is wrong."""
     from reelbench.registry.yaml_text import read_mapping
 
     known = shipped()

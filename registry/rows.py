@@ -104,10 +104,7 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
 def questions_of(
     path: Path, key: str, what: str, fits: Callable[[dict[str, Any]], object] = bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the questions of an owners' file, JSON or JSON Lines, with their places, each with its `key` as text.
-
-    InputError where one is not `what` (a question, with what it must have) or doesn't fit, or is there twice.
-    """
+    """Yield an owners' file's questions with their places, the `key` as text; InputError where one is not `what`."""
     seen: set[str] = set()
     for number, entry in enumerate(tables.entries(read_json_or_jsonl(path), key), start=1):
         at = f"{path}: entry {number}"

@@ -82,10 +82,7 @@ class StatusFile:
 
 
 def read_status(path: Path) -> dict[str, Any]:
-    """Read a status file; `gone` is added as its state where it says that it runs, and its process here is no more.
-
-    InputError where it is not a status file.
-    """
+    """Read a status file, `gone` where it says that it runs and its process is no more; InputError where it is none."""
     status = read_json(path)
     if not is_object(status) or not {"command", "state", "done", "of", "updated"} <= status.keys():
         raise InputError(f"{path}: is not a status file; `--status-file` writes one")

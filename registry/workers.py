@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
@@ -74,21 +75,18 @@ class Workers:
         """
         # The places of items, part by part: some parts for each worker, and what is alike `by` in one of them.
         longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or allotted()))))
-        if by is None:
-            parts = [range(start, min(start + longest, len(items))) for start in range(0, len(items), longest)]
-        else:
-            alike: dict[Hashable, list[int]] = defaultdict(list)
-            for place, item in enumerate(items):
-                alike[by(item)].append(place)
-            parts = list[list[int]]()
-            for places in alike.values():
-                if not parts or len(parts[-1]) >= longest:
-                    parts.append([])
-                parts[-1] += places
+        alike: dict[Hashable, list[int]] = defaultdict(list)
+        for place, item in enumerate(items):
+            alike[by(item) if by else place].append(place)
+        parts = list[list[int]]()
+        for places in alike.values():
+            if not parts or len(parts[-1]) >= longest:
+                parts.append([])
+            parts[-1] += places
         work_on = partial(_worked, work)
         given = [[items[place] for place in part] for part in parts]
         if self.engine == "ray":
-            results = _over_ray(imported_ray(), work_on, given, self.number)
+            results = _over_ray(work_on, given, self.number)
         else:
             results = _in_pool(work_on, given, min(self.number or allotted(), len(parts)))
         done: dict[int, ResultT] = {}
@@ -123,19 +121,17 @@ def allotted() -> int:
     return min(cores or 1, _MOST)
 
 
-def imported_ray() -> Any:  # noqa: ANN401 - the module
-    """Return Ray; InputError where it isn't installed."""
+@contextmanager
+def cluster() -> Generator[Any]:
+    """Yield Ray, on the cluster that is there, else on one of our own while the block runs.
+
+    InputError where Ray is not installed, ReelbenchError where there is no cluster.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported; nothing is sent unasked
     try:
-        import ray
+        ray: Any = import_module("ray")
     except ImportError:
         raise InputError(f"--engine ray: Ray is not installed; use --engine pool, or {installing('ray')}") from None
-    return ray
-
-
-@contextmanager
-def cluster(ray: Any) -> Generator[None]:  # noqa: ANN401
-    """Use the cluster that is there, else one of our own while the block runs; ReelbenchError where there is none."""
     ours = not ray.is_initialized()
     if ours:
         try:
@@ -143,7 +139,7 @@ def cluster(ray: Any) -> Generator[None]:  # noqa: ANN401
         except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
             raise ReelbenchError(f"--engine ray: no cluster: {' '.join(str(error).split())}") from None
     try:
-        yield
+        yield ray
     finally:
         if ours:
             ray.shutdown()
@@ -211,18 +207,13 @@ def end_with_caller() -> None:
         threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
 
 
-def _over_ray(
-    ray: Any,  # noqa: ANN401
-    work: Callable[[ItemT], ResultT],
-    parts: Sequence[ItemT],
-    workers: int | None,
-) -> Iterator[ResultT]:
+def _over_ray(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int | None) -> Iterator[ResultT]:
     from reelbench.registry import discovery
 
     # A worker on another machine has a folder and an environment of its own: it takes over what is here.
     environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
     here = (Path.cwd(), environ, discovery.opened_files(), work)
-    with cluster(ray):
+    with cluster() as ray:
         remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
         running: deque[Any] = deque()
         for number, part in enumerate(parts, start=1):

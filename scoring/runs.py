@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -43,16 +43,16 @@ def grouped(results: Iterable[Kept], record: Callable[[Kept], Result]) -> list[l
 
 def _of_no_run(result: Result) -> Result:
     """Return a result without what tells its run from the others: number and seed, wherever it is on record."""
-
-    def unseeded(values: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in values.items() if name != "seed"}
-
     settings, model = result.settings, result.model
-    plain = {"run": None, "seed": None, "generation": unseeded(settings.generation)}
+    generation, args = (
+        {name: value for name, value in values.items() if name != "seed"}
+        for values in (settings.generation, model.args)
+    )
+    plain = {"run": None, "seed": None, "generation": generation}
     return result.model_copy(
         update={
             "settings": settings.model_copy(update=plain),
-            "model": model.model_copy(update={"args": unseeded(model.args)}),
+            "model": model.model_copy(update={"args": args}),
         }
     )
 

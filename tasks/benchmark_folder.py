@@ -137,7 +137,6 @@ def _read(wanted: NewBenchmark) -> tuple[list[Path], list[tuple[str, Mapping[str
         file = Path(folder) / "the keys of --set"
         write_text(file, "\n".join(wanted.stated()))
         top = benchmark_file.parse(file)
-        top.only()
         join = benchmark_file.join_of(top)
         joined = [wanted.rows.parent / top.block("join").required("file")] if join else []
         files = [wanted.rows, *joined]

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.registry.errors import InputError
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
 from reelbench.registry.rows import UNTIMED

@@ -24,7 +24,7 @@ from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, ReelbenchError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,

@@ -32,12 +32,12 @@ def parameters(function):
 
 @cache
 def groups(file):
-    calls = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
-    return {ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "Group"}
+    types = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Subscript)]
+    return {ast.unparse(node.slice.elts[-1]) for node in types if ast.unparse(node.value) == "Annotated"}
 
 
 def declares_options(file, function):
-    """Whether the parameters are options: of a command, or of a `Group` of them that several commands take."""
+    """Whether the parameters are options: of a command, or of a group of them that several commands take."""
     if not {"cli", "commands", "command.py"} & set(file.parts):
         return False
     declared = ("typer.Option", "'--")  # its words beside it, or in options.json under its name

@@ -13,7 +13,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
-from reelbench.cli.option_groups import Engine, Group, Json, Kind, Per, Store, option, reports_status, strata
+from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
@@ -40,7 +40,7 @@ def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool")
     return Workers(workers, engine)
 
 
-Spread = Annotated["Workers", Group(workers_options)]
+Spread = Annotated["Workers", workers_options]
 
 
 def rejudge_options(
@@ -82,7 +82,7 @@ def add(
     as_json: Json = False,
     spread: Spread,
     about: AboutModel,
-    rejudge: Annotated["Rejudge | None", Group(rejudge_options)],
+    rejudge: Annotated["Rejudge | None", rejudge_options],
 ) -> None:
     """Recompute every number of a result from its samples; add the result, or refuse it if a number differs.
 

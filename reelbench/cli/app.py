@@ -97,12 +97,12 @@ class Group(_Parsed, TyperGroup):
             shown = [(name, self.commands[name]) for name in names if name in self.commands]
             shown = [(name, command) for name, command in shown if not command.hidden and " " not in name]
             if shown:
+                helps = {
+                    name: " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split()) for name, command in shown
+                }
                 with formatter.section(title):
-                    formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
-
-
-def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
+                    firsts = {name: re.split(r"(?<=\.)\s", text)[0].removesuffix(".") for name, text in helps.items()}
+                    formatter.write_dl([*firsts.items()])
 
 
 class Command(_Parsed, TyperCommand):
@@ -168,8 +168,21 @@ class Command(_Parsed, TyperCommand):
         return super().parse_args(ctx, [*args])
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
-        """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
-        _tell_defaults(ctx)
+        """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there.
+
+        What files have set is told first, and what of a folder's file is left alone.
+        """
+        given = ctx.meta.get(defaults.NAME, defaults.Defaults({}))
+        if given.untrusted:
+            names = ", ".join(given.untrusted)
+            console.note(f"{defaults.NAME}: left alone: {names}; {defaults.UNTRUSTED}")
+        options = {parameter.name: option_of(parameter) for parameter in self.params}
+        for name, default in given.of_parameter.items():
+            source = ctx.get_parameter_source(name)
+            if source is not None and source.name == "DEFAULT_MAP":
+                option, value = options[name], without_secrets(str(default.value))
+                console.note(f"{default.file}: {option} {value}")
+                settings.FILE_DEFAULTS[option] = value  # left for the result's record
         path = ctx.params.get("status_file")
         try:
             if path is None:
@@ -295,24 +308,6 @@ def _status_kept(path: Path, command: str) -> Iterator[None]:
         status.end("done")
     finally:
         console.status = None
-
-
-def _tell_defaults(ctx: "_click.Context") -> None:
-    """Say, and leave for the result's record, what files have set; say what of a folder's file is left alone."""
-    given = ctx.meta.get(defaults.NAME)
-    if given is None:
-        return
-    if given.untrusted:
-        names = ", ".join(given.untrusted)
-        console.note(f"{defaults.NAME}: left alone: {names}; {defaults.UNTRUSTED}")
-    options = {parameter.name: option_of(parameter) for parameter in ctx.command.params}
-    for name, default in given.of_parameter.items():
-        source = ctx.get_parameter_source(name)
-        if source is not None and source.name == "DEFAULT_MAP":
-            option = options[name]
-            value = without_secrets(str(default.value))
-            console.note(f"{default.file}: {option} {value}")
-            settings.FILE_DEFAULTS[option] = value
 
 
 def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[str, _click.Command]]":

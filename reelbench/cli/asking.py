@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from reelbench.cli import console
-from reelbench.cli.option_groups import CachePatience, Group, option
+from reelbench.cli.option_groups import CachePatience, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reelbench.methods.kept import Keeping
     from reelbench.methods.runs import Runs
     from reelbench.registry.decoding import Candidates
-    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.question_files import QuestionIds
     from reelbench.registry.records import About, PresetRecord
     from reelbench.tasks.earlier import EarlierResult
     from reelbench.tasks.score import RunMetadata
@@ -74,7 +74,7 @@ def llm_options(
     return named
 
 
-Llm = Annotated["dict[str, AskOptions]", Group(llm_options)]
+Llm = Annotated["dict[str, AskOptions]", llm_options]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ def question_choice(
         raise InputError("--ids and --only: give one of them")
     if (only is not None and not folders) or (folders and ids is None and only is None):
         raise InputError("--only and --from: give both, e.g. --only cut_off --from RESULT")
-    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.earlier import EarlierResult
 
     named = QuestionIds.read(ids) if ids is not None else None
@@ -155,7 +155,7 @@ def question_choice(
     return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
 
 
-ChosenQuestions = Annotated[QuestionChoice, Group(question_choice)]
+ChosenQuestions = Annotated[QuestionChoice, question_choice]
 
 
 def keeping_options(
@@ -172,7 +172,7 @@ def keeping_options(
     return Keeping(kept, fresh, not no_recheck)
 
 
-Kept = Annotated["Keeping", Group(keeping_options)]
+Kept = Annotated["Keeping", keeping_options]
 
 
 def runs_options(
@@ -186,7 +186,7 @@ def runs_options(
     return Runs(runs, seed)
 
 
-Repeats = Annotated["Runs", Group(runs_options)]
+Repeats = Annotated["Runs", runs_options]
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
@@ -254,7 +254,13 @@ def judge_options(
     model = judge or (preset and preset.model) or settings.JUDGE.get() or None
     if no_judge or model is None:
         return None
-    temperature, extra = _temperature(judge_temperature), extra_of("--judge-extra", judge_extra)
+    try:
+        named = judge_temperature in ("auto", "none")
+        temperature = cast("Literal['auto', 'none']", judge_temperature) if named else float(judge_temperature)
+    except ValueError:
+        why = f"{judge_temperature!r} is neither auto, none nor a number"
+        raise InputError(f"--judge-temperature: {why}") from None
+    extra = extra_of("--judge-extra", judge_extra)
     if preset is not None:
         temperature = preset.temperature if temperature == "auto" else temperature
         extra = {**preset.extra, **extra}
@@ -281,16 +287,7 @@ def judge_options(
     )
 
 
-Judge = Annotated["JudgeOptions | None", Group(judge_options)]
-
-
-def _temperature(text: str) -> float | Literal["auto", "none"]:
-    if text == "auto" or text == "none":  # noqa: PLR1714 - a type checker follows this, and not `in`
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--judge-temperature: {text!r} is neither auto, none nor a number") from None
+Judge = Annotated["JudgeOptions | None", judge_options]
 
 
 def budget_of(option: str, text: str | None) -> dict[str, Any]:
@@ -385,7 +382,7 @@ def about_options(
     return stated.merged(in_file) if stated else in_file
 
 
-AboutModel = Annotated["About | None", Group(about_options)]
+AboutModel = Annotated["About | None", about_options]
 
 
 def metadata_options(
@@ -401,6 +398,6 @@ def metadata_options(
     return RunMetadata(model=model, frames=frames, label=label, url=url)
 
 
-AboutAnswers = Annotated["RunMetadata", Group(metadata_options)]
+AboutAnswers = Annotated["RunMetadata", metadata_options]
 
 GROUPS = (judge_options, about_options, keeping_options, OutputLimit, question_choice, runs_options, llm_options)

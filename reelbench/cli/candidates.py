@@ -45,12 +45,17 @@ class CandidateSource:
         InputError where the options don't go together, or there are no candidates.
         """
         from reelbench.methods.candidates import candidates_of_file, candidates_of_run, read_candidates
+        from reelbench.scoring import result_files, runs
         from reelbench.tasks.submissions import Inputs
 
         beside = bool(self.references or self.split or self.data or metadata.anything)
         if self.run is not None and not (self.candidates or self.benchmark or beside):
-            folder, *more = _results(self.run, several=several)
-            return folder, *candidates_of_run(folder, *more)
+            found = result_files.folders(self.run)
+            folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
+            if len(folders) > 1 and not (several and len(runs.grouped(folders, result_files.read)) == 1):
+                names = ", ".join(map(str, folders[:5]))
+                raise InputError(f"{self.run}: has {len(folders)} results; name one of them: {names}")
+            return folders[0], *candidates_of_run(*folders)
         if self.candidates is None or self.run is not None:
             raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
         cases = read_candidates(self.candidates)
@@ -70,17 +75,6 @@ def numbers(text: str | None) -> Sequence[int | None]:
     if not all(part.isascii() and part.isdigit() and 0 < int(part) < 1000 for part in parts):  # noqa: PLR2004
         raise InputError(f"--k {text!r}: not numbers of candidates, e.g. 3,5,7")
     return sorted({int(part) for part in parts})
-
-
-def _results(run: Path, *, several: bool) -> list[Path]:
-    """Return the folder of the one result in a run; with `several` those of the runs of one model."""
-    from reelbench.scoring import result_files, runs
-
-    found = result_files.folders(run)
-    folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
-    if len(folders) == 1 or (several and len(runs.grouped(folders, result_files.read)) == 1):
-        return folders
-    raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 
 @reports_status

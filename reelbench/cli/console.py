@@ -113,23 +113,17 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
         if sys.stderr is None or not sys.stderr.isatty():
             yield told
             return
-        with _drawn(title, total, in_bytes=in_bytes) as drawn:
+        from rich import progress as parts
+        from rich.console import Console
+
+        counted = [parts.DownloadColumn(), parts.TransferSpeedColumn()] if in_bytes else [parts.MofNCompleteColumn()]
+        title_column, said = parts.TextColumn("{task.description}"), parts.TextColumn("{task.fields[said]}")
+        columns = (title_column, parts.BarColumn(), *counted, parts.TimeRemainingColumn(), said)
+        with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total, said="")
 
             def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
                 told(done, line, failed=failed, cost_usd=cost_usd)
-                drawn(done, line)
+                bar.update(task, completed=done, said=line)
 
             yield show
-
-
-@contextmanager
-def _drawn(title: str, total: float | None, *, in_bytes: bool) -> Iterator[Callable[[float, str], None]]:
-    from rich import progress as parts
-    from rich.console import Console
-
-    counted = [parts.DownloadColumn(), parts.TransferSpeedColumn()] if in_bytes else [parts.MofNCompleteColumn()]
-    title_column, said = parts.TextColumn("{task.description}"), parts.TextColumn("{task.fields[said]}")
-    columns = (title_column, parts.BarColumn(), *counted, parts.TimeRemainingColumn(), said)
-    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, said="")
-        yield lambda completed, said: bar.update(task, completed=completed, said=said)

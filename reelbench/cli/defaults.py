@@ -65,7 +65,7 @@ Known = Callable[[], "Mapping[str, _click.Command]"]
 
 
 def known_to(context: "_click.Context") -> Known:
-    """The giver of all commands that a context's command line has (`cli.app.Group`)."""
+    """The giver of all commands that a context's command line has (`cli.commands`)."""
     return context.find_root().command.known  # type: ignore[attr-defined, no-any-return] - of our own group
 
 

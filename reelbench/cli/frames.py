@@ -38,6 +38,7 @@ Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 @app.command()
 def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
+    from reelbench.registry.frames.decoder import VideoFile
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
@@ -51,7 +52,16 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
     failed, stored = 0, store.samplings()
     for video in _files(videos, split, data):
         try:
-            console.write("\n".join(_describe(video, store, sampling, stored)))
+            opened = VideoFile(video)
+            lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
+            if sampling is not None and sampling.decodes:
+                times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
+                asked = f"{sampling.asked(opened.timeline)} frames asked, {len(times)} given"
+                lines.append(f"  {sampling}: {asked}, at {' '.join(f'{at:.3f}' for at in times)} s")
+            for kept in store.held(video, stored):
+                repeats = f", the last {kept.padding} repeated" if kept.padding else ""
+                lines.append(f"  in the store: {kept.sampling}: {kept.given} frames{repeats}")
+            console.write("\n".join(lines))
         except InputError as error:
             console.note(str(error))
             failed += 1
@@ -255,20 +265,3 @@ def _filled(
             yield Filled(Path(name), error=f"{name}: none of its pictures can be read")
         else:
             yield Filled(Path(name), stored.given, stored.notes)
-
-
-def _describe(
-    video: Path, store: "FrameStore", sampling: "FrameSampling | None", samplings: "Sequence[FrameSampling]"
-) -> list[str]:
-    from reelbench.registry.frames.decoder import VideoFile
-
-    opened = VideoFile(video)
-    lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
-    if sampling is not None and sampling.decodes:
-        times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
-        shown = " ".join(f"{at:.3f}" for at in times)
-        lines.append(f"  {sampling}: {sampling.asked(opened.timeline)} frames asked, {len(times)} given, at {shown} s")
-    for stored in store.held(video, samplings):
-        repeats = f", the last {stored.padding} repeated" if stored.padding else ""
-        lines.append(f"  in the store: {stored.sampling}: {stored.given} frames{repeats}")
-    return lines

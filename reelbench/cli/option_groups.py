@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -152,20 +152,11 @@ def strata(per: str | None, **other: object) -> "Strata | None":
     return Strata.parse(per)
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Stands in the annotation of a command's parameter that is made of options: the keyword parameters of `makes`.
-
-    A parameter whose type is a dataclass needs none: its fields are the options.
-    """
-
-    makes: Callable[..., Any]
-
-
 def _group_of(annotation: Any) -> Callable[..., Any] | None:  # noqa: ANN401 - a type
+    """Return what makes a command's parameter of options: a dataclass of its fields, or a function beside the type."""
     if isinstance(annotation, type):
         return annotation if is_dataclass(annotation) else None
-    return next((part.makes for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Group)), None)
+    return next(filter(callable, getattr(annotation, "__metadata__", ())), None)
 
 
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -204,7 +195,7 @@ def reports_status(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Group:
+def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Callable[..., None]:
     """Return all options of groups as one that makes nothing of them: for a command that hands them on as typed."""
 
     def nothing(**_: Any) -> None:  # noqa: ANN401 - whatever they take
@@ -213,7 +204,7 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Group
     taken = {name: part for group in groups for name, part in inspect.signature(group).parameters.items()}
     kept = [part for name, part in taken.items() if name not in without]
     nothing.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-    return Group(nothing)
+    return nothing
 
 
 def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:

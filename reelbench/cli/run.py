@@ -131,7 +131,7 @@ def _check(several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, l
 
 def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], output: Path) -> dict[str, str]:
     """Return the variable by which lmms-eval asks some questions only, and write the file that it names."""
-    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.lmms import process
 
     named, earlier = chosen_questions.ids, chosen_questions.earlier

@@ -139,7 +139,7 @@ def of_languages(
     InputError where a language is no tag, or there twice; where neither is given; where the file lacks a question.
     """
     from reelbench.methods import translating
-    from reelbench.registry import translations as files
+    from reelbench.registry.question_files import read_translations
 
     languages = translating.distinct([part.strip() for part in text.split(",") if part.strip() != NATIVE])
     tasks = process.wanted_tasks(arguments)
@@ -151,7 +151,7 @@ def of_languages(
     shown = sampling is None or sampling.kind != "none"
     rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
     if translations is not None:
-        questions = files.read(translations)
+        questions = read_translations(translations)
         translating.check(questions, rows, translations)
         questions = {key: questions[key] for key in rows}
     else:

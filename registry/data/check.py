@@ -15,10 +15,7 @@ from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile
 
 @dataclass(frozen=True)
 class Upstream:
-    """A source's state: what is used here, and what upstream is now.
-
-    `moved` is None where it could not be asked; `note` then says why.
-    """
+    """What of a source is used here, and is there now; `moved` is None where `note` says why it could not be asked."""
 
     what: str
     used: str
@@ -52,10 +49,7 @@ class CheckReport:
 
 
 def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()) -> CheckReport:
-    """Look at a split's annotations (or the user's own `data`), at the videos of keys `wanted`, and at upstream.
-
-    InputError where the split is unknown, or what the user named as data isn't there.
-    """
+    """Look at a split's annotations, the videos of keys `wanted`, and upstream; InputError as `sources.present`."""
     annotations = sources.present(spec, split, data)
     library = media.Library(spec, split, data)
     verified = fetch.VerifiedFiles(media.fetched_root(spec))

@@ -86,7 +86,13 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
             problems += [*_spans(spec, rows, where, found), *missing]
         except ReelbenchError as error:
             problems.append(str(error))
-        yield CheckedSplit(split, rows, problems, files, tuple(videos), (*notes, *_notes(spec, rows)))
+        within = [] if spec.asks_choice else [row for row in rows if mapped_rows.options_within(row["question"])]
+        if within and len(within) >= _MOST * len(rows):
+            notes.append(
+                f"{len(within)} of {len(rows)} questions end in their options, and only the very words of the answer "
+                "count: is this `kind: choice` with `options: {in: question}`?"
+            )
+        yield CheckedSplit(split, rows, problems, files, tuple(videos), tuple(notes))
 
 
 def _faults(lines: list[str]) -> Iterator[str]:
@@ -97,16 +103,6 @@ def _faults(lines: list[str]) -> Iterator[str]:
         kinds.setdefault(re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^][]*\]|[\d.]+", "", said), []).append(line)
     for alike in kinds.values():
         yield f"{len(alike):,} x {alike[0]}"
-
-
-def _notes(spec: BenchmarkSpec, rows: list[Row]) -> Iterator[str]:
-    """Yield a line where questions end in options that the kind doesn't ask for."""
-    within = 0 if spec.asks_choice else sum(mapped_rows.options_within(row["question"]) is not None for row in rows)
-    if within and within >= _MOST * len(rows):
-        yield (
-            f"{within} of {len(rows)} questions end in their options, and only the very words of the answer count: is "
-            "this `kind: choice` with `options: {in: question}`?"
-        )
 
 
 def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: dict[str, Path]) -> Iterator[str]:

@@ -32,6 +32,7 @@ _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
     *(urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler),
 )
 _BLOCK = 1 << 20
+_PAST_END = http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE  # no bytes from where the ones here end
 _RECORD, _MARKS = ".source.json", ".json"  # behind the name of a file, and of a part of one: what the server stated
 
 OnBytes = Callable[[int], None]  # called with the number of bytes of the file that are here so far
@@ -71,10 +72,6 @@ class Remote:
 
 class _BrokeOffError(Exception):
     """The connection failed in a way that may pass."""
-
-
-class _PastEndError(Exception):
-    """The server has no bytes from where the ones here end (status 416); its headers."""
 
 
 def place(url: str) -> Path:
@@ -165,18 +162,15 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     have = _size(part)
     kept = Remote.from_record(read_record(part.with_name(part.name + _MARKS)) or {})
     headers = {"Range": f"bytes={have}-", "If-Range": kept.mark} if have and kept.mark else {}
-    try:
-        response = _open(url, headers=headers)
-    except _PastEndError as end:
-        # It was whole already: its download was stopped while it was being verified.
-        (past,) = end.args
-        total = _range(past)[1]
-        now = Remote(None, past.get("ETag"), past.get("Last-Modified"))
-        if have != (total if total is not None else kept.size) or kept.differs(now):
-            part.unlink()
-            raise _BrokeOffError("what was here is not the beginning of the server's file") from None
-        return replace(kept, size=have)
-    with response:
+    with _open(url, headers=headers) as response:
+        if response.status == _PAST_END:
+            # It was whole already: its download was stopped while it was being verified.
+            total = _range(response.headers)[1]
+            now = Remote(None, response.headers.get("ETag"), response.headers.get("Last-Modified"))
+            if have != (total if total is not None else kept.size) or kept.differs(now):
+                part.unlink()
+                raise _BrokeOffError("what was here is not the beginning of the server's file")
+            return replace(kept, size=have)
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
         if resumed and (not headers or _range(response.headers)[0] != have):
             part.unlink(missing_ok=True)
@@ -227,11 +221,11 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
     try:
         response = opener.open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
+        if error.code == _PAST_END and headers:
+            return error  # type: ignore[return-value] - an answer like any other
         error.close()
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             raise _BrokeOffError(f"the server answered {error.code}") from error
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and headers:
-            raise _PastEndError(error.headers) from error
         raise DataUnavailableError(f"{url}: the server answered {error.code} {_reason(error)}") from error
     except ValueError as error:  # a Location that is not an address
         raise DataUnavailableError(f"{url}: the server's redirection can't be followed ({_reason(error)})") from error

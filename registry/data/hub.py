@@ -246,10 +246,9 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
         if expected is None:
             continue
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        if digest.hexdigest() != expected:
-            return f"{name} {digest.hexdigest()}, and the Hub states {expected}"
+            found = hashlib.file_digest(file, lambda begun=digest: begun).hexdigest()
+        if found != expected:
+            return f"{name} {found}, and the Hub states {expected}"
     return None
 
 

@@ -41,12 +41,7 @@ class FileChanges:
 
 
 class Repository:
-    """A repository of the Hub that is written to.
-
-    Attributes:
-        api: The Hub's client; calls to it belong inside `errors_in_one_line`.
-        page: Its address.
-    """
+    """A repository of the Hub that is written to; calls to its `api` belong inside `errors_in_one_line`."""
 
     def __init__(self, repo_id: str, kind: RepoType) -> None:
         """Raises InputError where `repo_id` is not ORG/NAME."""

@@ -583,10 +583,7 @@ READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
 
 
 def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
-    """Return the ways in which most of the answers name one of their options; of those that mean the same, the first.
-
-    None where that is less than a `share` of them.
-    """
+    """Return the ways in which most answers, a `share` at least, name one of their options; of alike ones the first."""
     read: dict[AnswerForm, tuple[int | None, ...]] = {
         form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()
     }

@@ -7,7 +7,7 @@ one YAML serves simple and chat models, the command line and Python, with no loa
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, unquote
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from reelbench.registry.data.loading import SplitData
 
-_OPTIONAL = (
-    *("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids"),
-    "run",
-)
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
@@ -50,10 +46,7 @@ class DataName:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `reelbench:<task>@<hash>;media_missing=3;frames=…`; InputError where it is something else.
-
-        A part that is not known here is passed over: a later version may say more.
-        """
+        """Read `reelbench:<task>@<hash>;media_missing=3;…`, without a later version's parts; InputError for others."""
         head, *parts = text.split(";")
         stated = {key: value for key, _, value in (part.partition("=") for part in parts)}
         missing = stated.get("media_missing", "0")
@@ -72,6 +65,9 @@ class DataName:
     def missing_note(self) -> Path:
         """The file that lists the rows left out of the task's last run on this data."""
         return settings.home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
+
+
+_OPTIONAL = [field.name for field in fields(DataName) if field.default is None]
 
 
 class RowsOnDisk(os.PathLike[str]):
@@ -116,22 +112,22 @@ class RowsOnDisk(os.PathLike[str]):
         """Name the data, how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
         from reelbench.registry.data.loading import locate
+        from reelbench.registry.data.ownership import entry_of, whose
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.registry.frames.sampling import FrameSampling
         from reelbench.registry.frames.store import ENCODER_VERSIONS
-        from reelbench.registry.question_cues import QuestionCues
-        from reelbench.registry.question_ids import QuestionIds
-        from reelbench.registry.translations import Translations
+        from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
 
         def text(named: object) -> str | None:
             return None if named is None else str(named)
 
         data, fingerprint = None, "unavailable"
         with suppress(ReelbenchError):
-            self._here = self._here or locate(self.task, fetch=False)
-            fingerprint = self._here.source.fingerprint[:16]
-            if self._own is None:
-                self._own = self._here.source.kind == "local" and _is_own(self._here)
+            here = self._here = self._here or locate(self.task, fetch=False)
+            fingerprint = here.source.fingerprint[:16]
+            if self._own is None and here.source.kind == "local":
+                entries = (entry_of(here.spec, row) for row in here.rows)
+                self._own = whose(here.spec, here.split, here.source, entries, here) == "own"
             data = "own" if self._own else None
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
@@ -166,14 +162,6 @@ class RowsOnDisk(os.PathLike[str]):
         return str(self.name)
 
     __repr__ = __str__
-
-
-def _is_own(here: "SplitData") -> bool:
-    """Whether a task's rows, as they are here, are not the owners'."""
-    from reelbench.registry.data import ownership
-
-    entries = (ownership.entry_of(here.spec, row) for row in here.rows)
-    return ownership.whose(here.spec, here.split, here.source, entries, here) == "own"
 
 
 def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads

@@ -75,10 +75,7 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
 
 
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
-    """Find a split's annotation files without the network; None where they are not on this machine.
-
-    InputError as `resolve`.
-    """
+    """Find a split's annotation files without the network; None where they are not here, InputError as `resolve`."""
     from reelbench.registry.data import download
 
     declared = split_spec(spec, split)
@@ -136,10 +133,7 @@ def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None
 
 
 def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...]:
-    """Return the file names that a local folder may hold for this source, in order of preference.
-
-    Where `published`, only those that the owners have.
-    """
+    """Return the names that a source's file may have, the best first; where `published`, only those of its owners."""
     if isinstance(source, FileBeside):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):

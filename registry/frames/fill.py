@@ -20,7 +20,7 @@ from typing import Any
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
-from reelbench.registry.workers import Workers, cluster, end_with_caller, imported_ray, starting
+from reelbench.registry.workers import Workers, cluster, end_with_caller, starting
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
@@ -60,7 +60,7 @@ def fill(
     work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
-        return _over_ray(imported_ray(), unique, work, workers)
+        return _over_ray(unique, work, workers)
     workers = min(workers or max(1, (os.cpu_count() or 2) // 2), len(unique))
     return map(work, unique) if len(unique) == 1 else _in_pool(unique, work, workers)
 
@@ -109,8 +109,8 @@ def _remote(work: Work, video: Path) -> Filled:
     return work(video)
 
 
-def _over_ray(ray: Any, videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:  # noqa: ANN401
-    with cluster(ray):
+def _over_ray(videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:
+    with cluster() as ray:
         # A worker that dies is replaced, and its video tried again.
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_remote)
         waiting = deque(videos)

@@ -13,7 +13,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Group, Json, Kind, Per, Split, TaskName, reports_status, strata
+from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
@@ -157,7 +157,7 @@ def compare(
     )
 
 
-def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
+def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
     parameters = [
@@ -166,7 +166,7 @@ def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> Group:
     ]
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return Group(make)
+    return make
 
 
 Gating = Annotated[GateRules, _rules(GateRules, "make gates")]

@@ -23,7 +23,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.frames.ahead import WINDOW, Ahead, by_video
 from reelbench.registry.frames.shown import show
 from reelbench.registry.media.library import Library
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.workers import allotted
 from reelbench.tasks.lmms import adapters, visuals
 from reelbench.tasks.lmms.process import option_value, wanted_tasks

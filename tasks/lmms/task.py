@@ -23,14 +23,12 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
-from reelbench.registry.question_cues import QuestionCues
-from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
-from reelbench.registry.translations import Translations
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks import submissions

@@ -5,7 +5,7 @@ import pytest
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.discovery import get
 from reelbench.registry.errors import InputError
-from reelbench.registry.translations import Translations, read
+from reelbench.registry.question_files import Translations, read_translations
 
 ROWS = [{"id": "a", "language": "en-GB", "question": "Why?"}, {"id": "b", "language": "ja-JP", "question": "なぜ?"}]
 LINES = (
@@ -45,13 +45,13 @@ def test_without_a_language_nothing_is_asked_for():
     [
         ('{"id": "a", "language": "es"}', "line 1: is not"),
         ('{"id": "a", "language": "es", "question": " "}', "line 1: is not"),
-        ('{"id": "a", "language": "es", "question": "x"}\n' * 2, "line 2: 'a' in es occurs twice"),
+        ('{"id": "a", "language": "es", "question": "x"}\n' * 2, "line 2: the id 'a' in es occurs twice"),
     ],
 )
 def test_what_is_wrong_in_a_file(line, told, file):
     file.write_text(line, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        read(file)
+        read_translations(file)
 
 
 def test_a_run_s_name_keeps_a_label_whatever_is_in_it():

@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.units import UNITS
+from reelbench.registry.metrics import UNITS
 
 
 @pytest.mark.parametrize("name", sorted(discovery.specs()))

@@ -10,7 +10,7 @@ from reelbench import registry
 from reelbench.registry import discovery
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.errors import InputError
-from reelbench.registry.question_cues import QuestionCues
+from reelbench.registry.question_files import QuestionCues
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks.lmms import codegen
 from reelbench.tasks.score_runs import check_scored
