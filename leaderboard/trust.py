@@ -45,12 +45,12 @@ class BoardSettings(Record):
         specs = {spec.id: spec for spec in discovery.specs().values()}
         known = {name: (None if spec.package else scoring_sha256(spec), spec.version) for name, spec in specs.items()}
         known |= {one.id: (one.scoring_sha256, one.version) for key, one in of if self.benchmarks.get(one.id) == key}
-
-        def is_known(one: BenchmarkRecord) -> bool:
-            scoring, version = known.get(one.id, ("", 0))
-            return one.version <= version and scoring in (None, one.scoring_sha256)
-
-        return {key for key, one in of if is_known(one)}
+        return {
+            key
+            for key, one in of
+            for scoring, version in [known.get(one.id, ("", 0))]
+            if one.version <= version and scoring in (None, one.scoring_sha256)
+        }
 
     def names(self, judge: JudgeRecord) -> bool:
         """Whether it names a judge, or each of a panel."""

@@ -80,7 +80,7 @@ def together(spec: BenchmarkSpec, results: Sequence[Result], samples: Sequence[S
         if isinstance(metric.aggregate, Corpus):
             values = [result.metrics[metric.name].value for result in results if metric.name in result.metrics]
         else:
-            values = aggregation.run_values(spec, metric, each)
+            values = [aggregation.metric_value(spec, metric, run) for run in each]
         known = [value for value in values if value is not None]
         if found is None or found.value is None or len(known) < len(results):
             continue

@@ -276,12 +276,6 @@ def metric_with_interval(
     return _with_intervals(wanted, samples, interval)[metric.name]
 
 
-def run_values(spec: BenchmarkSpec, metric: Metric, runs: Sequence[Sequence[Sample]]) -> list[float]:
-    """Return the metric of each of several runs (`each_run`), on the items that have it in all."""
-    values = [metric_value(spec, metric, run) for run in runs]
-    return [value for value in values if value is not None]
-
-
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> ratios.Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
@@ -354,14 +348,6 @@ def too_long(samples: Iterable[Sample]) -> int:
     return sum(sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples)
 
 
-def _end(text: str) -> str:
-    """Return an answer as text overlap reads it: left out, one that rambles would lift the score of the others."""
-    if len(text) <= LONGEST_OVERLAP:
-        return text
-    end = text[-LONGEST_OVERLAP:]
-    return end.partition(" ")[2] or end
-
-
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
     answered = [
         sample
@@ -375,10 +361,11 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
     from reelbench.scoring import text_overlap
 
+    # Left out, an answer that rambles would lift the score of the others: its end is read, from a whole word on.
+    texts = {sample.id: sample.text for sample in answered}
+    ends = {name: text[-LONGEST_OVERLAP:] for name, text in texts.items() if len(text) > LONGEST_OVERLAP}
+    texts |= {name: end.partition(" ")[2] or end for name, end in ends.items()}
+    references = {sample.id: sample.target["text"] for sample in answered}
     with bar(", ".join(metric.title for metric in metrics), None):  # Java takes its seconds
-        values = text_overlap.compute_score(
-            {sample.id: sample.target["text"] for sample in answered},
-            {sample.id: _end(sample.text) for sample in answered},
-            tuple(scorers.values()),
-        )
+        values = text_overlap.compute_score(references, texts, tuple(scorers.values()))
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

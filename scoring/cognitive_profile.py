@@ -7,7 +7,6 @@ Understanding Components" and "Scoring the Questions and Prediction Results").
 """
 
 import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,13 +117,6 @@ def from_tags(spec: BenchmarkSpec) -> set[str]:
 def is_weak(share: float, rate: float) -> bool:
     """Whether a label is rare and answered badly, as CogME finds of four labels; both in per cent."""
     return share < RARE and rate < BAD
-
-
-def unmatched(tags: Iterable[str], questions: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the tagged ids that are no question, and the questions without tags, each in the order given."""
-    tagged, asked = list(tags), list(questions)
-    known_tags, known_questions = set(tagged), set(asked)
-    return [qid for qid in tagged if qid not in known_questions], [qid for qid in asked if qid not in known_tags]
 
 
 def tags_of(row: dict[str, Any], where: str) -> Tags:

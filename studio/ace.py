@@ -11,7 +11,7 @@ run that ended early goes on where it was, and equal requests are asked once.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
 from statistics import fmean
@@ -59,14 +59,39 @@ class Ranker:
     def record(self, k: int) -> RankerRecord:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
         digest = sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
+        sampling = self.model.sampling({}) or None
         return RankerRecord(
-            model=self.model.model,
-            k=k,
-            mode=self.mode,
-            votes=self.votes,
-            prompt_sha256=digest,
-            sampling=self.model.sampling({}) or None,
+            model=self.model.model, k=k, mode=self.mode, votes=self.votes, prompt_sha256=digest, sampling=sampling
         )
+
+    def request(self, case: CandidateSet, index: int, vote: int) -> tuple[list[Message], Read[int]]:
+        """Return the request of one vote, and the reader of its reply: on one candidate, or listwise on all of them.
+
+        Listwise, each vote has an order of its own.
+        """
+        count = len(case.candidates)
+        material = [("question", case.question)] if case.question.strip() else []
+        if self.mode == "pointwise":
+            material.append(("candidate", case.candidates[index]))
+            read, scale = score_of, f"{LOW} to {HIGH}"
+        else:
+            order = shuffled(case.id, count, vote)
+            material += [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
+            read, scale = partial(place_of, candidates=count), f"1 to {count}"
+
+        def number(reply: str) -> int:
+            if (found := read(reply)) is None:
+                raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
+            return found
+
+        mark, text = marked(material)
+        system = _prompts().text(f"{self.mode}.txt").format(mark=mark, count=count)
+        return [{"role": "system", "content": system}, {"role": "user", "content": text}], number
+
+
+@cache
+def _prompts() -> PromptFiles:
+    return PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 
 Ranked = tuple[dict[str, list[list[str | None]]], Tally]
@@ -74,64 +99,25 @@ Ranked = tuple[dict[str, list[list[str | None]]], Tally]
 
 
 def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
-    """Ask the ranker about all candidates; `note` is told each line that the user should know.
-
-    Raises:
-        ReelbenchError: Some replies can't be had now; what came is kept.
-    """
+    """Ask the ranker about all candidates; ReelbenchError where replies can't be had now (what came is kept)."""
     asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
 
-    async def reply(messages: list[Message], read: Read[int], vote: int) -> str | None:
+    async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
+        messages, read = ranker.request(case, index, vote)
         asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_prompts().again)
         if asked.reason not in (None, UNPARSABLE, REJECTED):
             runner.lacking[str(asked.reason)] += 1
         return asked.replies[-1].reply.raw if asked.replies else None
 
     async def replies(case: CandidateSet) -> list[list[str | None]]:
-        requests: list[list[Message] | None] = [None]
-        if ranker.mode == "pointwise":
-            requests = [_messages("pointwise", case.question, [("candidate", text)]) for text in case.candidates]
-        return await asyncio.gather(
-            *(
-                asyncio.gather(*(reply(*_request(case, request, vote), vote) for vote in range(ranker.votes)))
-                for request in requests
-            )
-        )
+        several, votes = range(len(case.candidates) if ranker.mode == "pointwise" else 1), range(ranker.votes)
+        return await asyncio.gather(*(asyncio.gather(*(reply(case, n, vote) for vote in votes)) for n in several))
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
         ranked = loop.run(runner.results(cases, replies))
     runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
     return {case.id: given for case, given in zip(cases, ranked, strict=True)}, asker.tally
-
-
-def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> tuple[list[Message], Read[int]]:
-    """Return the request of one vote, and the reader of its reply; listwise, each vote has an order of its own."""
-    if messages is not None:
-        return messages, partial(_number, read=score_of, scale=f"{LOW} to {HIGH}")
-    count = len(case.candidates)
-    order = shuffled(case.id, count, vote)
-    numbered = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
-    read = partial(_number, read=lambda reply: place_of(reply, count), scale=f"1 to {count}")
-    return _messages("listwise", case.question, numbered, count=count), read
-
-
-def _number(reply: str, *, read: Read[int], scale: str) -> int:
-    number = read(reply)
-    if number is None:
-        raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
-    return number
-
-
-def _messages(prompt: str, question: str, candidates: list[tuple[str, str]], **places: object) -> list[Message]:
-    mark, text = marked([*([("question", question)] if question.strip() else []), *candidates])
-    system = _prompts().text(f"{prompt}.txt").format(mark=mark, **places)
-    return [{"role": "system", "content": system}, {"role": "user", "content": text}]
-
-
-@cache
-def _prompts() -> PromptFiles:
-    return PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 
 CONTROLS = ("first", "random", "longest", "ace", "oracle")
@@ -147,26 +133,21 @@ class Enhancement:
             case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
         }
 
-    @cached_property
-    def k(self) -> int:
-        """Candidates of the question with the most."""
-        return max(len(case.candidates) for case in self.cases)
-
-    @cached_property
-    def chosen(self) -> dict[str, int]:
+        self.chosen = {name: made.index for name, made in self.choices.items()}
         """Question id -> the index of what was chosen."""
-        return {name: made.index for name, made in self.choices.items()}
+        self.k = max(len(case.candidates) for case in cases)
+        """Candidates of the question with the most."""
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
-        taken = self.tally.taken()
+        made, taken = self.choices.values(), self.tally.taken()
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,
             "chosen": self.chosen,
-            "ties": sum(made.tied for made in self.choices.values()),
-            "unparsed": sum(made.unparsed for made in self.choices.values()),
-            "not_first": sum(index != 0 for index in self.chosen.values()),
+            "ties": sum(one.tied for one in made),
+            "unparsed": sum(one.unparsed for one in made),
+            "not_first": sum(one.index != 0 for one in made),
             "controls": controls,
             "questions": len(self.cases),
             "candidates": sum(len(case.candidates) for case in self.cases),
@@ -177,29 +158,24 @@ class Enhancement:
             },
         }
 
-    def evaluation(self, options: Options) -> Evaluation:
+    def evaluation(self, answers: Answers, options: Options) -> Evaluation:
         """Return the chosen answers, scored: a model of its own beside the one that gave the candidates."""
-        answers = self.answers
-        if answers is None:
-            raise InputError("the candidates of no benchmark have no scores; name it with --benchmark")
         texts = {case.id: case.candidates[self.chosen[case.id]] for case in self.cases}
-        kept = {case.id: list(case.candidates) for case in self.cases}
-        items = [
-            item.model_copy(update={"candidates": kept.get(item.id), "ranker_replies": self.replies.get(item.id)})
-            for item in with_texts(answers, texts)
-        ]
-        result = evaluation(
-            replace(
-                answers,
-                submission=replace(answers.submission, items=items),
-                model=answers.model.model_copy(update={"id": f"{answers.model.id} + ACE"}),
-                settings=answers.settings.model_copy(update={"ranker": self.ranker.record(self.k)}),
-            ),
-            options,
+        kept = {
+            case.id: {"candidates": list(case.candidates), "ranker_replies": self.replies[case.id]}
+            for case in self.cases
+        }
+        nothing = {"candidates": None, "ranker_replies": None}
+        items = [item.model_copy(update=kept.get(item.id, nothing)) for item in with_texts(answers, texts)]
+        enhanced = replace(
+            answers,
+            submission=replace(answers.submission, items=items),
+            model=answers.model.model_copy(update={"id": f"{answers.model.id} + ACE"}),
+            settings=answers.settings.model_copy(update={"ranker": self.ranker.record(self.k)}),
         )
-        counts = result.scored.counts.model_copy(
-            update={"unread_candidates": choice.unread(self.ranker.mode, result.scored.samples)}
-        )
+        result = evaluation(enhanced, options)
+        unread = choice.unread(self.ranker.mode, result.scored.samples)
+        counts = result.scored.counts.model_copy(update={"unread_candidates": unread})
         return replace(result, scored=replace(result.scored, counts=counts))
 
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:

@@ -118,13 +118,8 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
     """Read the user's own rows with `question` and, where there is one, `answer`.
 
     JSON Lines, a JSON list, or a JSON object whose values are the rows (as `make discussion` writes them). The data set
-    is called `name`, or after the file.
-
-    `id` (or `qid`), `language` (default `en`), `video`, `span`, `question_span` and `duration` are read too; other
-    fields are left alone.
-
-    Raises:
-        InputError: names the file, the line and the field that is wrong.
+    is called `name`, or after the file. `id` (or `qid`) and the other fields of `_READ` are read too. InputError names
+    the file, the line and the field that is wrong.
     """
     if path.suffix == ".json":
         document = read_json_or_jsonl(path)
@@ -268,7 +263,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         entries = _with_tags(entries, extras.tags, extras.note)
     if extras.result is not None:
         entries, correct = _with_result(replace(dataset, entries=entries), extras.result, extras.note)
-    labels = _labels(entries, correct)
+    labels, links = _labels(entries, correct), dict[str, float]()
+    for facet, of in labels.items():  # how frequency and accuracy go together, where three labels say so
+        known = [(label.n, label.accuracy) for label in of.values() if label.accuracy is not None]
+        if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
+            links[facet] = rho
     measures, made_with = _measures(replace(dataset, entries=entries), extras)
     said, papers = _texts(entries, lambda language: language not in UNSPACED), published("profiles")
     return Profile(
@@ -280,7 +279,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         words=_measure(said, (float(len(words(text))) for _, text in said)),
         vocabulary=Counter(word.lower() for _, text in said for word in words(text)),
         labels=labels,
-        accuracy_link={facet: rho for facet, of in labels.items() if (rho := _rank_correlation(of)) is not None},
+        accuracy_link=links,
         spans=_spans(entries),
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
@@ -351,12 +350,12 @@ def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -
 
 
 def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
-    tags = cognitive_profile.read_tags(path)
-    without_question, without_tags = cognitive_profile.unmatched(tags, [entry.id for entry in entries])
-    if len(without_question) == len(tags):
+    tags, asked = cognitive_profile.read_tags(path), {entry.id for entry in entries}
+    without_question, without_tags = len(tags.keys() - asked), len(asked - tags.keys())
+    if without_question == len(tags):
         raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
     if without_question or without_tags:
-        note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
+        note(f"{path}: {without_question} tags without a question, {without_tags} questions without tags")
     facets = {name: given.facets for name, given in tags.items()}
     return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
 
@@ -409,14 +408,6 @@ def _labels(entries: Sequence[ProfileRow], correct: Mapping[str, float]) -> dict
             share = 100 * len(ids) / known[facet]
             figures[facet][name] = Label(n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95)
     return figures
-
-
-def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
-    """Return Spearman's correlation of frequency and accuracy over labels; None under 3 of them or without spread."""
-    known = [(label.n, label.accuracy) for label in labels.values() if label.accuracy is not None]
-    if len(known) < 3:  # noqa: PLR2004
-        return None
-    return spearman([n for n, _ in known], [accuracy for _, accuracy in known])
 
 
 _MOST_NOTED = 3

@@ -75,8 +75,9 @@ TESTS: dict[str, list[str]] = {
     "scoring/videos": ["scoring/test_videos.py", "leaderboard/test_tampering.py", "leaderboard/test_site.py"],
     **{
         f"studio/evidence/{name}": [f"studio/evidence/test_{name}.py"]
-        for name in ("findings", "graphs", "isolation", "tagger_agreement", "timestamps")
+        for name in ("findings", "graphs", "isolation", "timestamps")
     },
+    "studio/diagnosis/tagger_agreement": ["studio/test_tagger_agreement.py"],
     "studio/evidence/graph_svg": ["studio/evidence/test_graph_drawing.py"],
     "stats/agreement": ["scoring/test_judge_agreement.py", "scoring/test_tag_agreement.py"],
     "stats/alternative_annotator": ["stats/test_alternative_annotator.py"],

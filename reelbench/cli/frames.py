@@ -168,7 +168,8 @@ def serve_frames(
     from reelbench.registry.media import served
 
     wanted = _named(videos or (), split, data, question=question)
-    _note_missing(wanted)
+    for video in wanted.missing:
+        console.note(f"{video}: its video is not here")
     if not wanted:
         raise InputError("frames serve: no video to look at")
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +187,8 @@ def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list
     wanted = _named(names, split, data)
     if wanted.scenes:
         raise InputError(f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it")
-    _note_missing(wanted)
+    for video in wanted.missing:
+        console.note(f"{video}: its video is not here")
     return list(wanted.files)
 
 
@@ -240,11 +242,6 @@ def _named(
     if question is not None and len(benchmarks) == len(names) and not (wanted or wanted.missing):
         raise InputError(f"no question {question!r} in {', '.join(names)}")
     return wanted
-
-
-def _note_missing(wanted: _Named) -> None:
-    for video in wanted.missing:
-        console.note(f"{video}: its video is not here")
 
 
 def _filled(

@@ -1,6 +1,6 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,6 @@ from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
-    from reelbench.pages.plots import Mark
     from reelbench.studio.ace import Enhancement
     from reelbench.tasks.score import Answers, Options, Outcome
 
@@ -51,6 +50,7 @@ def ace(
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
     from reelbench.methods.candidates import limited
+    from reelbench.registry.settings import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 
@@ -64,15 +64,14 @@ def ace(
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
-        from reelbench.registry.settings import home
-
         if output is not None:
             folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
-        elif run is not None:
-            folder = run / enhanced.name
+        elif run is not None or answers is not None:
+            folder = (run or home() / "results") / enhanced.name
         else:
-            folder = None if enhanced.answers is None else home() / "results" / enhanced.name
-        outcomes += _write(enhanced, document, options, folder)
+            folder = None
+        if folder is not None:
+            outcomes += _write(enhanced, document, options, folder)
         documents.append(document)
         if not as_json:
             _show(document, answers)
@@ -88,25 +87,18 @@ def ace(
         )
 
 
-def _write(
-    enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path | None
-) -> "list[Outcome]":
+def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path) -> "list[Outcome]":
     from reelbench.registry.files import write_json, write_jsonl
 
-    outcomes = []
     if enhanced.answers is not None:
-        evaluation = enhanced.evaluation(options)
-        outcomes = [evaluation.write(folder)] if folder is not None else []
-    elif folder is not None:
-        write_jsonl(
-            folder / CHOSEN_FILE,
-            ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
-        )
-    if folder is not None:
+        outcomes = [enhanced.evaluation(enhanced.answers, options).write(folder)]
         write_json(folder / ACE_FILE, document)
-        if enhanced.answers is None:
-            console.note(f"written to {folder}")
-    return outcomes
+        return outcomes
+    texts = {case.id: case.candidates[enhanced.chosen[case.id]] for case in enhanced.cases}
+    write_jsonl(folder / CHOSEN_FILE, ({"id": name, "prediction": text} for name, text in texts.items()))
+    write_json(folder / ACE_FILE, document)
+    console.note(f"written to {folder}")
+    return []
 
 
 def _show(document: dict[str, Any], answers: "Answers | None") -> None:
@@ -142,39 +134,31 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
     """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
     from reelbench.pages.figures import scatter
-    from reelbench.pages.plots import lines
+    from reelbench.pages.plots import Mark, lines
     from reelbench.registry.files import write_text
 
-    title = f"{answers.questions.spec.title} · {answers.model.id} + ACE"
+    def marks(metric: str, *, by_length: bool) -> dict[str, list[Mark]]:
+        """Return each control's marks in a metric, one for each number of candidates."""
+        series: dict[str, list[Mark]] = {}
+        for k, name, control in ((each["k"], *pair) for each in documents for pair in each["controls"].items()):
+            if value := control["metrics"].get(metric):
+                at = control["mean_words"] if by_length else k
+                series.setdefault(name, []).append(Mark(at, str(k), value["value"], value["ci95"], value["n"]))
+        return series
+
+    spec, title = answers.questions.spec, f"{answers.questions.spec.title} · {answers.model.id} + ACE"
     there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
-    metrics = [metric for metric in answers.questions.spec.metrics if metric.name in there]
+    metrics = [metric for metric in spec.metrics if metric.name in there]
     if metrics and len(documents) > 1:
-        series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
-        span = metrics[0].high - metrics[0].low
-        path = output / "ace.svg"
-        name = f"{metrics[0].title}, {metrics[0].in_unit.label}"
+        first, path = metrics[0], output / "ace.svg"
+        series, span = marks(first.name, by_length=False), first.high - first.low
+        name = f"{first.title}, {first.in_unit.label}"
         write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
         console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
     # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
     if METEOR in there:
-        series = _marks(documents, METEOR, lambda _, control: control["mean_words"])
         number = ", and of how many candidates" if len(documents) > 1 else ""
-        axes = f"mean words of the answers chosen{number}", answers.questions.spec.metric(METEOR).title
+        axes = f"mean words of the answers chosen{number}", spec.metric(METEOR).title
         path = output / "ace_length.svg"
-        write_text(path, scatter(title, axes, series, least=(1.0, 0.02)))
+        write_text(path, scatter(title, axes, marks(METEOR, by_length=True), least=(1.0, 0.02)))
         console.note(f"written to {path}")
-
-
-def _marks(
-    documents: Sequence[dict[str, Any]], metric: str, at: "Callable[[dict[str, Any], dict[str, Any]], float]"
-) -> "dict[str, list[Mark]]":
-    """Return each control's marks in a metric, one for each number of candidates."""
-    from reelbench.pages.plots import Mark
-
-    series: dict[str, list[Mark]] = {}
-    for document in documents:
-        for name, control in document["controls"].items():
-            if value := control["metrics"].get(metric):
-                mark = Mark(at(document, control), str(document["k"]), value["value"], value["ci95"], value["n"])
-                series.setdefault(name, []).append(mark)
-    return series

@@ -18,12 +18,9 @@ from reelbench.studio.commands import option
 from reelbench.studio.data_files import published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
-    from reelbench.studio.evidence.graphs import Graph
 
 _diagnose = partial(option, "diagnose")
 app = App("Find where answers went wrong: evidence graphs and their errors.")
@@ -57,10 +54,11 @@ class IsolationOptions:
         """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
         from reelbench.registry.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
+        from reelbench.studio.evidence.graphs import read_graphs
 
         return Plan(
             questions=questions,
-            graphs=_known(self.graphs),
+            graphs={} if self.graphs is None else {graph.id: graph for graph in read_graphs(self.graphs)},
             models=models,
             about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
             votes=self.llm_votes,
@@ -92,25 +90,22 @@ def graphs(
     """
     from reelbench.studio.diagnosis import asking
     from reelbench.studio.diagnosis.folder import read_questions
+    from reelbench.studio.evidence.graphs import read_graphs
 
-    lacking: dict[str, str] = {}
-    asked: dict[str, Any] = {}
+    lacking, asked = dict[str, str](), dict[str, Any]()
     if given is not None:
-        made, questions = list(_known(given).values()), []
+        made, questions = read_graphs(given), []
         if name is not None:
             with suppress(DataUnavailableError):  # counting graphs needs none
                 questions = read_questions(name, split, data, fetch=False)
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
-        models = _models(llm, prompts, ("graph",), retry_unread=retry_unread)
+        models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
-            made, lacking, spent = asking.make(questions, models, show)
-        asked = {"models": spent, "prompts": models.prompts.hashes()}
-    counted = asking.write(out, made, questions, lacking, asked)
-    if form is not None:
-        asking.draw(out, made, form)
+            made, lacking, asked = asking.make(questions, models, show)
+    counted = asking.write(out, made, questions, lacking, asked, form=form)
     if lacking:
         console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
@@ -123,9 +118,8 @@ def graphs(
             cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
             table.add_row(group, str(figures["questions"]), *cells)
         console.show(table)
-        warnings = {kind: n for kind, n in counted["warnings"].items() if n}
-        if warnings:
-            console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
+        if warnings := ", ".join(f"{kind} {n}" for kind, n in counted["warnings"].items() if n):
+            console.note(f"warnings: {warnings}")
     console.note(f"written to {out}")
     if lacking and not made:
         raise ReelbenchError("no reply of the model could be read as a graph; ask again with --retry-unread")
@@ -151,26 +145,19 @@ def errors(
     result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
     questions = read_questions(name, split, data)
-    known = {question.id for question in questions}
-    unknown = [attempt.id for attempt in answers if attempt.id not in known]
-    if unknown:
+    known, asked = {question.id for question in questions}, {attempt.id for attempt in answers}
+    if unknown := [attempt.id for attempt in answers if attempt.id not in known]:
         without = number_of(len(unknown), "answer")
         console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
-    kept = [attempt for attempt in answers if attempt.id in known]
-    asked = {attempt.id for attempt in kept}
     record = result_files.read(result)
-    about = {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
-    plan = options.plan(
-        [question for question in questions if question.id in asked],
-        models,
-        {"command": "errors", "benchmark": name, "split": split, **about},
-        rounds=1,
-    )
+    about = {"command": "errors", "benchmark": name, "split": split}
+    about |= {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
+    plan = options.plan([question for question in questions if question.id in asked], models, about, rounds=1)
 
     def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
         if record.judge is not None:
             attempts.keep_judge(run, record.judge)
-        return kept
+        return [attempt for attempt in answers if attempt.id in known]
 
     diagnosis = loop.isolate(plan, answered, options.out)
     _finish(diagnosis, as_json=options.as_json)
@@ -235,10 +222,10 @@ def report(
         raise InputError("--people: is compared with one diagnosis; give one DIR")
     if only is not None and len(unique) < 2:  # noqa: PLR2004
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
-    agreement: dict[str, Any] | None = None
+    agreement = None
     if people:
         from reelbench.studio.diagnosis.folder import judged
-        from reelbench.studio.evidence.tagger_agreement import tagger_agreement
+        from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
         from reelbench.studio.review import evidence, kinds
 
         reviews = kinds.read(people)
@@ -251,25 +238,11 @@ def report(
     _report(*unique, as_json=as_json, people=agreement, only=only)
 
 
-def _models(
-    llm: Llm,
-    prompts: Path | None,
-    roles: tuple[str, ...] | None = None,
-    *,
-    retry_unread: bool,
-    batch: bool = False,
-) -> "RoleModels":
-    from reelbench.studio.diagnosis.asking import ROLES, RoleModels, prompts_of
+def _models(llm: Llm, prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool) -> "RoleModels":
+    from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
-    changed = {"retry_unread": retry_unread, "batch": batch}
     asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
-    return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
-
-
-def _known(path: Path | None) -> "dict[str, Graph]":
-    from reelbench.studio.evidence.graphs import read_graphs
-
-    return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
+    return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
 def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
@@ -289,76 +262,73 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
     documents = {str(folder.path): reports.write(folder) for folder in folders}
     out = folders[0].path / reports.PAGE
     reports.write_page(folders, list(documents.values()), out)
-    both: dict[str, dict[str, Any]] | None = None
+    both: dict[str, dict[str, Any]] = {}
     if len(folders) > 1:
-        pair = (folders[0], folders[1], only)
-        both = {"agreement": reports.agreement(*pair), "differences": reports.differences(*pair)}
+        compared = {"agreement": reports.agreement, "differences": reports.differences}
+        both = {name: compare(folders[0], folders[1], only) for name, compare in compared.items()}
     if as_json:
-        single = next(iter(documents.values()))
-        if people is not None:
-            single = {**single, "people": people}
-        shown = single if both is None else {"reports": documents, **both}
-        console.write_json(shown)
+        alone = next(iter(documents.values())) | ({} if people is None else {"people": people})
+        console.write_json({"reports": documents, **both} if both else alone)
     else:
-        _show_reports(documents, both)
+        _show_reports([Path(path).name for path in documents], list(documents.values()))
+        if both:
+            _show_pair(**both)
         if people is not None:
             first, same = people["first_errors"], people["same"]
-            table = console.table(
-                f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n"
-            )
-            ends = f" ({_between(same['ci95'])})" if same["ci95"] else ""
-            table.add_row("says the same", _percent(same["value"]) + ends, "")
-            table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
-            table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
-            table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
-            table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
-            table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
-            console.show(table)
+            kappa = "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}"
+            title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
+            rows = [
+                ("says the same", _percent(same["value"], same["ci95"]), ""),
+                ("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", ""),
+                ("Cohen's kappa", kappa, ""),
+                ("first error found", _percent(first["found"]), str(first["erroneous"])),
+                ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
+                ("F1 (ProcessBench)", _percent(first["f1"]), ""),
+            ]
+            console.show(console.table(title, "", "#value", "#n", rows=rows))
     console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
 
 
-def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str, Any]] | None) -> None:
-    names = [Path(path).name for path in documents]
+def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
     table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
-    for label in next(iter(documents.values()))["labels"]:
-        table.add_row(label, *(_shared(figures["labels"][label]) for figures in documents.values()))
-    table.add_row("perception", *(_shared(figures["perception"]) for figures in documents.values()))
-    if any(figures["labels_by_order"]["changed"] for figures in documents.values()):
-        for label in next(iter(documents.values()))["labels"]:
-            cells = [_shared(figures["labels_by_order"]["labels"][label]) for figures in documents.values()]
-            table.add_row(f"{label}, by the earliest cause", *cells)
-    rows: dict[str, Callable[[dict[str, Any]], str]] = {
-        "found by later rounds": lambda figures: str(figures["later"]["n"]),
-        "questions entered": lambda figures: "{entered} of {asked}".format_map(figures["questions"]),
-        "stops": lambda figures: ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
-        "hints ignored": lambda figures: str(figures["nodes"]["hint_ignored"]),
-        "labels that the earliest cause changes": lambda figures: "{changed} of {n}".format_map(
-            figures["labels_by_order"]
-        ),
-        "right answers without an error": lambda figures: (
-            "{without_error} of {n}".format_map(figures["right_answers"]) if figures["right_answers"] else "not tagged"
-        ),
-        "errors of right answers (in no sum)": lambda figures: (
-            str(sum(figures["right_answers"]["labels"].values())) if figures["right_answers"] else "–"
-        ),
-    }
-    for title, cell in rows.items():
-        table.add_row(title, *map(cell, documents.values()))
+    by_order = any(figures["labels_by_order"]["changed"] for figures in documents)
+    columns = [_column(figures, by_order=by_order) for figures in documents]
+    for title in columns[0]:
+        table.add_row(title, *(column[title] for column in columns))
     console.show(table)
-    first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
+    first = [figures["consensus_by_round"].get("1", {}) for figures in documents]
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
-        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9 (of what is not stated)"),
+        *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [*(locales.get(locale) for locales in first), published("diagnosis")["consensus"].get(locale)]
+        counted = [locales.get(locale) for locales in (*first, published("diagnosis")["consensus"])]
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
-    for figures in documents.values():
+    for figures in documents:
         _show_rates(figures)
-    if both is not None:
-        _show_pair(both["agreement"], both["differences"])
+
+
+def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
+    """Return a diagnosis' column of the table of errors: title of a row -> cell."""
+    order, right = figures["labels_by_order"], figures["right_answers"]
+    shares = {**figures["labels"], "perception": figures["perception"]}
+    if by_order:
+        shares |= {f"{label}, by the earliest cause": share for label, share in order["labels"].items()}
+    return {
+        **{
+            title: "–" if of["share"] is None else f"{_percent(of['share'], of['ci95'])}, {of['n']}"
+            for title, of in shares.items()
+        },
+        "found by later rounds": str(figures["later"]["n"]),
+        "questions entered": "{entered} of {asked}".format_map(figures["questions"]),
+        "stops": ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
+        "hints ignored": str(figures["nodes"]["hint_ignored"]),
+        "labels that the earliest cause changes": "{changed} of {n}".format_map(order),
+        "right answers without an error": "{without_error} of {n}".format_map(right) if right else "not tagged",
+        "errors of right answers (in no sum)": str(sum(right["labels"].values())) if right else "–",
+    }
 
 
 def _show_rates(figures: dict[str, Any]) -> None:
@@ -369,27 +339,27 @@ def _show_rates(figures: dict[str, Any]) -> None:
         errors = ("#errors a question", "most of them") if title == "skill" else ()
         table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
         for name, rate in rates.items():
-            ends = _between(rate["ci95"])
-            counted: tuple[str, ...] = ()
-            if (labels := rate.get("labels")) is not None:
+            cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+            if labels := rate.get("labels"):
                 most, each = max(labels.items(), key=lambda label: label[1])
-                counted = f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"
-            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *counted)
+                cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
+            table.add_row(name, *cells)
         if rates:
             console.show(table)
 
 
-def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
-    if same["nodes"]:
-        kappa = "undefined" if same["kappa"] is None else f"{same['kappa']:.2f}"
-        console.note(f"the first two agree on {same['same']:.0%} of {same['nodes']} nodes (kappa {kappa})")
-    if both["shares"] is None:
-        console.note(f"shares of errors are not compared: of {both['questions']} shared questions one has no error")
+def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
+    if agreement["nodes"]:
+        kappa = "undefined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
+        console.note(f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})")
+    shared = differences["questions"]
+    if differences["shares"] is None:
+        console.note(f"shares of errors are not compared: of {shared} shared questions one has no error")
         return
     table = console.table(
-        f"Shares of errors in the {both['questions']} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
+        f"Shares of errors in the {shared} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
     )
-    for label, share in both["shares"].items():
+    for label, share in differences["shares"].items():
         ends = _between(share["ci95"], "+")
         table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
     console.show(table)
@@ -399,14 +369,11 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
     )
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"
+def _percent(share: float | None, ends: list[float] | None = None) -> str:
+    if share is None:
+        return "–"
+    return f"{share:.0%}" + (f" ({_between(ends)})" if ends else "")
 
 
 def _between(ends: list[float] | None, sign: str = "") -> str:
     return "" if ends is None else f"{ends[0]:{sign}.0%} to {ends[1]:{sign}.0%}"
-
-
-def _shared(figures: dict[str, Any]) -> str:
-    ends = f" ({_between(figures['ci95'])})" if figures["ci95"] else ""
-    return "–" if figures["share"] is None else f"{figures['share']:.0%}{ends}, {figures['n']}"

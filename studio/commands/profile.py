@@ -50,8 +50,7 @@ def profile(
     from reelbench.studio import profile as profiling
     from reelbench.studio.readability import ParserUnavailableError, load_parser
 
-    given = names or []
-    files = input_files or []
+    given, files = names or [], input_files or []
     if not given and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(given) != 1 and (split or data):
@@ -81,11 +80,12 @@ def profile(
         all_published=published,
     )
     profiles = [profiling.profile(dataset, extras) for dataset in datasets]
+    documents = [measured.model_dump() for measured in profiles]
+    document = documents[0] if len(documents) == 1 else documents
     if output is not None:
-        write(output, profiles)
+        write(output, document, profiles)
     if as_json:
-        documents = [measured.model_dump() for measured in profiles]
-        console.write_json(documents[0] if len(documents) == 1 else documents)
+        console.write_json(document)
         return
     _show(profiles, judged=extras.judge is not None)
     if output is not None:
@@ -149,12 +149,10 @@ def _show_more(profile: "Profile") -> None:
         console.write(f"{profile.name}: reasoning steps -> questions: {counts}")
     for facet, labels in profile.labels.items():
         link = profile.accuracy_link.get(facet)
-        title = f"{profile.name}: {facet}" + (
-            "" if link is None else f" (frequency and accuracy: Spearman's rho {link:.2f})"
-        )
+        rho = "" if link is None else f" (frequency and accuracy: Spearman's rho {link:.2f})"
         linked = any(label.accuracy is not None for label in labels.values())
         known = ["#accuracy", "#95 % interval", ""] if linked else []
-        table = console.table(title, "label", "#questions", "#%", *known)
+        table = console.table(f"{profile.name}: {facet}{rho}", "label", "#questions", "#%", *known)
         for name, label in list(labels.items())[:_SHOWN_LABELS]:
             accuracy = (number(label.accuracy, 1), interval(label.ci95, 1), "weak" if label.weak else "")
             table.add_row(name, str(label.n), f"{label.share:.1f}", *(accuracy if linked else ()))
@@ -168,28 +166,20 @@ def _show_more(profile: "Profile") -> None:
 _TERMS = 25
 
 
-def write(folder: Path, profiles: "Sequence[Profile]") -> None:
+def write(folder: Path, document: object, profiles: "Sequence[Profile]") -> None:
     """Write the numbers to `folder`, a table in the shape of MovieCORE's Table 1, and plots."""
     from reelbench.registry.files import write_json, write_text
 
-    folder.mkdir(parents=True, exist_ok=True)
-    documents = [profile.model_dump() for profile in profiles]
-    document = documents[0] if len(documents) == 1 else documents
     write_json(folder / "profile.json", document)
-    write_text(folder / "profile.md", table(profiles))
-    for name, svg in plots(profiles).items():
-        write_text(folder / f"{name}.svg", svg)
-
-
-def table(profiles: "Sequence[Profile]") -> str:
-    """Return the datasets side by side as a Markdown table."""
     columns = {name: column for name, (_, column, _) in _MEASURES.items() if column}
     heads = ["Dataset", "Rows", *(f"{column} {side}" for column in columns.values() for side in ("Q", "A", "avg"))]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for profile in profiles:
         cells = (number(value) for name in columns for value in profile.sides(name))
         lines.append(f"| {' | '.join([profile.name, str(profile.rows), *cells])} |")
-    return "\n".join(lines) + "\n"
+    write_text(folder / "profile.md", "\n".join(lines) + "\n")
+    for name, svg in plots(profiles).items():
+        write_text(folder / f"{name}.svg", svg)
 
 
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:

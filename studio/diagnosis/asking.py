@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from reelbench.llm import loop
@@ -26,11 +26,11 @@ from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
-from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, Spent, write_records
+from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, SpentByRole, write_records
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
-from reelbench.studio.evidence.isolation import Round, to_judge
+from reelbench.studio.evidence.isolation import Round, Vote, to_judge
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 
@@ -44,26 +44,29 @@ class DiagnosisPrompts(PromptFiles):
     There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
     """
 
+    def __init__(self, folder: Path | None = None) -> None:
+        """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
+        super().__init__(resources.files("reelbench.studio.diagnosis"), folder)
+
     def text(self, name: str) -> str:
         """Return a prompt, its double braces single."""
         text = super().text(name)
         return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
 
 
-def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
-    """Return the models' prompts; files of `folder` take the place of ours (InputError where it has none)."""
-    return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
-
-
 TOLD = 5  # problems of a reply that are told to the model
+T = TypeVar("T")
 
 
-def whole_object(reply: str) -> dict[Any, Any]:
-    """Return the object that a reply ends in; UnreadableError where there is none."""
+def read_whole(reply: str, read: Callable[[object], tuple[T, list[str]]]) -> T:
+    """Return what `read` makes of the object that a reply ends in; UnreadableError where it is wrong, or not there."""
     value = last_dictionary(reply)
     if value is None:
         raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
-    return value
+    found, problems = read(value)
+    if problems:
+        raise UnreadableError("; ".join(problems[:TOLD]))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +76,23 @@ class RoleModels:
     options: Mapping[str, AskOptions]
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
-    prompts: PromptFiles = field(default_factory=prompts_of)
+    prompts: PromptFiles = field(default_factory=DiagnosisPrompts)
 
     def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
         """Return an asker for each role; nothing is sent yet."""
         return {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
 
 
-def spent(askers: Mapping[str, Asker]) -> Spent:
+def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     """Return the models' usage by role, without what differs between a run and its repetition."""
-    return {
-        role: {
-            "model": asker.options.model,
-            "returned": dict(sorted(asker.tally.returned.items())),
-            "replies": asker.tally.replies,
-            "prompt_tokens": asker.tally.prompt_tokens,
-            "completion_tokens": asker.tally.completion_tokens,
-        }
-        for role, asker in askers.items()
-        if asker.tally.replies
-    }
+    tallies = {role: (asker.options.model, asker.tally) for role, asker in askers.items() if asker.tally.replies}
+    by_role = {role: {**of.taken(), "model": model, "replies": of.replies} for role, (model, of) in tallies.items()}
+    return SpentByRole.model_validate(by_role).model_dump()
 
 
 # --- graphs ---------------------------------------------------------------------------------------------------------
 
 GRAPH_INVALID = "graph_invalid"
-STATISTICS = "statistics.json"
 DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
     "dot": (".dot", to_dot),
     "mermaid": (".mmd", to_mermaid),
@@ -111,30 +105,26 @@ _LONGEST = 100  # characters of an id in a file's name
 
 def make(
     questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show = no_show
-) -> tuple[list[Graph], dict[str, str], Spent]:
+) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
-    Returns the graphs in the questions' order, question id -> why it has none, and the models' usage.
-
-    Raises:
-        ReelbenchError: Some replies can't be had now; those that came are kept.
+    Returns the graphs in the questions' order, question id -> why it has none, and which models were asked and by which
+    prompts; ReelbenchError where some replies can't be had now.
     """
     askers = asked.askers([GRAPH])
     runner = Runner(askers.values(), progress)
     found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
     lacking = {q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)}
     check_answered(lacking.values(), "graphs")
-    return [graph for graph in found if isinstance(graph, Graph)], lacking, spent(askers)
+    by = {"models": spent(askers), "prompts": asked.prompts.hashes()}
+    return [graph for graph in found if isinstance(graph, Graph)], lacking, by
 
 
 async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFiles) -> Graph | str:
     """Return the graph of a question's steps, or the reason why there is none."""
 
     def read(reply: str) -> Graph:
-        nodes, problems = read_nodes(whole_object(reply))
-        if problems:
-            raise UnreadableError("; ".join(problems[:TOLD]))
-        return Graph(id=question.id, nodes=tuple(nodes))
+        return Graph(id=question.id, nodes=tuple(read_whole(reply, read_nodes)))
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
@@ -159,57 +149,41 @@ def check_answered(reasons: Iterable[str | None], what: str) -> None:
 def write(
     folder: Path,
     graphs: Sequence[Graph],
-    questions: Sequence[ReasonedQuestion] = (),
-    lacking: Mapping[str, str] | None = None,
-    asked: Mapping[str, Any] | None = None,
+    questions: Sequence[ReasonedQuestion],
+    lacking: Mapping[str, str],
+    asked: Mapping[str, Any],
+    *,
+    form: str | None,
 ) -> dict[str, Any]:
-    """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
+    """Write `graphs.jsonl` and `statistics.json` to a folder, and each graph in a format of `DRAWN` -> the statistics.
 
-    `questions` are the graphs', for figures by locale and for the warning that needs the answer; `lacking` says for
-    which a model gave none, and why; `asked` which models made them and by which prompts, where they were made here.
+    `questions` are the graphs', where they are known, for figures by locale and for the warning that needs the answer;
+    `lacking` says for which a model gave none, and why; `asked` which models made them and by which prompts.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}
     counted = statistics(graphs, locales or None) | {
         "warnings": count_warnings(graphs, answers),
-        GRAPH_INVALID: len(lacking or {}),
-        "invalid": sorted(lacking or {}),
-        **(asked or {}),
+        GRAPH_INVALID: len(lacking),
+        "invalid": sorted(lacking),
+        **asked,
     }
     write_records(folder / GRAPHS, graphs)
-    write_json(folder / STATISTICS, counted)
+    write_json(folder / "statistics.json", counted)
+    if form is not None:
+        ending, drawn = DRAWN[form]
+        for graph in graphs:
+            name = quote(graph.id, safe="")
+            if len(name) > _LONGEST:
+                name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
+            write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
     return counted
-
-
-def draw(folder: Path, graphs: Iterable[Graph], form: str) -> None:
-    """Write each graph to a file of its own in `graphs/`, in a format of `DRAWN`."""
-    ending, drawn = DRAWN[form]
-    for graph in graphs:
-        name = quote(graph.id, safe="")
-        if len(name) > _LONGEST:
-            name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
-        write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
 
 
 # --- votes ----------------------------------------------------------------------------------------------------------
 
 VOTES = 3
 """How often the paper asks (supplement, D.3)."""
-
-Vote = Mapping[str, NodeVerdict] | None
-"""Node id -> verdict; None for a reply that could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class TagVotes:
-    """The votes on one attempt, and the cue that each brings for the next one, where the prompt asks for one.
-
-    `lacking` is why some could not be had, which is not that they could not be read.
-    """
-
-    votes: list[Vote]
-    cues: list[str | None] = field(default_factory=list[str | None])
-    lacking: str | None = None
 
 
 async def tag(
@@ -221,8 +195,12 @@ async def tag(
     *,
     prompts: PromptFiles,
     votes: int = VOTES,
-) -> TagVotes:
-    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told."""
+) -> tuple[list[Vote], list[str | None]] | str:
+    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told.
+
+    Returns the votes, and the cue that each brings for the next attempt, where the prompt asks for one; or the reason
+    why some could not be had, which is not that they could not be read.
+    """
     texts = (question.question, question.answer, attempt.answer)
     english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
     asked = to_judge(graph, history)
@@ -245,14 +223,11 @@ async def tag(
     }
     lacking = next((reason for _, reason in english if reason is not None), None)
     if lacking is not None:
-        return TagVotes([], lacking=lacking)
+        return lacking
 
     def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
-        value = whole_object(reply)
-        verdicts, problems = read_findings(value, graph, asked)
-        if problems:
-            raise UnreadableError("; ".join(problems[:TOLD]))
-        return verdicts, read_cue(value)
+        verdicts = read_whole(reply, lambda value: read_findings(value, graph, asked))
+        return verdicts, read_cue(last_dictionary(reply))
 
     parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
@@ -260,10 +235,10 @@ async def tag(
         *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
-    # What may come another time is said first: then the same is asked again.
-    lacking = min((str(reason) for reason in reasons), key=lambda reason: reason not in COMES_BACK, default=None)
+    if reasons:  # what may come another time is said first: then the same is asked again
+        return min(map(str, reasons), key=lambda reason: reason not in COMES_BACK)
     read_votes = [reply.value or (None, None) for reply in replies]
-    return TagVotes([vote for vote, _ in read_votes], [cue for _, cue in read_votes], lacking)
+    return [vote for vote, _ in read_votes], [cue for _, cue in read_votes]
 
 
 async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> tuple[str, str | None]:

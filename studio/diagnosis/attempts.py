@@ -2,6 +2,8 @@
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +39,7 @@ _COMES_BACK = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET, Reason.J
 
 
 def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
-    """Read a folder that `reelbench score` or `run` wrote -> (benchmark, split, its answers).
-
-    Raises:
-        InputError: It is not a result, or no answer in it was judged.
-    """
+    """Read a result's folder -> (benchmark, split, its answers); InputError where none of them was judged."""
     result = result_files.read(folder)
     spec = discovery.spec_of(result.benchmark)
     attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
@@ -67,111 +65,96 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------
 
 
+@dataclass
 class LmmsEval:
-    """Asks by lmms-eval, and judges what it leaves."""
+    """Asks by lmms-eval, and judges what it leaves; nothing is asked before it is called."""
 
-    def __init__(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        judge: "JudgeOptions | None",
-        note: Callable[[str], None],
-        *,
-        frames: FrameSampling | None = None,
-        bar: Bar = no_bar,
-        start: process.Start | None = None,
-    ) -> None:
-        """Ask nothing yet.
+    name: str
+    """The benchmark, or one of its tasks: asked by the one task of that split that asks for steps, which may be of more
+    questions. Which are asked, cues say."""
+    arguments: Sequence[str]
+    """lmms-eval's, without tasks and output folder."""
+    judge: "JudgeOptions | None"
+    """None only where the benchmark needs nobody."""
+    note: Callable[[str], None]
+    frames: FrameSampling | None = None
+    """By default as the environment says."""
+    bar: Bar = no_bar
+    start: process.Start | None = None
+    """Runs lmms-eval; by default in a process for each run."""
 
-        Args:
-            name: The benchmark, or one of its tasks: asked by the one task of that split that asks for steps, which
-                may be of more questions. Which are asked, cues say.
-            arguments: lmms-eval's, without tasks and output folder.
-            judge: Who judges the answers; None only where the benchmark needs nobody.
-            note: Told one line for each thing that the user should know.
-            frames: Which frames the model is shown; by default as the environment says.
-            bar: Draws a bar while answers are judged.
-            start: Runs lmms-eval; by default in a process for each run.
-
-        Raises:
-            InputError: There is no such task, the arguments name what is ours to name, or a judge is lacking.
-        """
-        known = discovery.find_task(name)
-        self.spec = known[0] if known else discovery.find(name)
-        self._only = dict(known[1].only) if known else {}
-        split = known[1].split if known else self.spec.default_split
+    def __post_init__(self) -> None:
+        """InputError where there is no such task, the arguments name what is ours to name, or a judge is lacking."""
+        self.spec, known = discovery.find_task(self.name) or (discovery.find(self.name), None)
+        self._only = dict(known.only) if known else {}
+        split = known.split if known else self.spec.default_split
         task = next((task for task in self.spec.tasks if task.reasoned and task.split == split), None)
         if task is None:
             having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
-            raise InputError(f"{name}: has no task that asks for steps; there are {', '.join(having)}")
+            raise InputError(f"{self.name}: has no task that asks for steps; there are {', '.join(having)}")
         self.task = task
-        for argument in arguments:
-            if argument.partition("=")[0] in _OURS:
-                raise InputError(f"leave {argument.partition('=')[0]} out of lmms-eval's arguments: it is set for you")
-        if not arguments:
+        if ours := next((given for given in (a.partition("=")[0] for a in self.arguments) if given in _OURS), None):
+            raise InputError(f"leave {ours} out of lmms-eval's arguments: it is set for you")
+        if not self.arguments:
             raise InputError("give lmms-eval's arguments after --, e.g. -- --model qwen2_5_vl --model_args …")
-        if self.spec.judge is not None and judge is None:
+        if self.spec.judge is not None and self.judge is None:
             raise InputError(f"{self.spec.id}: its answers need a judge; give --judge MODEL")
-        self._arguments = list(arguments)
-        self._judge, self._note, self._bar, self._start = judge, note, bar, start
-        self._frames = frames or settings.FRAMES.read(FrameSampling.parse)
+        self.frames = self.frames or settings.FRAMES.read(FrameSampling.parse)
 
     @property
     def about(self) -> dict[str, Any]:
         """Who is asked and who judges, and how, as a diagnosis records them."""
-        given = {name: process.option_value(self._arguments, f"--{name}") for name in ("model", "model_args")}
+        given = {name: process.option_value(self.arguments, f"--{name}") for name in ("model", "model_args")}
         model = run_logs.model_of({"config": given})
         about: dict[str, Any] = {
             "model": model.id,
             "adapter": model.adapter,
             "model_args": {name: value for name, value in model.args.items() if name not in _WHERE},
-            "gen_kwargs": process.option_value(self._arguments, "--gen_kwargs"),
-            "frames": str(self._frames or FrameSampling()),
-            "judge": self._judge.name if self._judge else None,
+            "gen_kwargs": process.option_value(self.arguments, "--gen_kwargs"),
+            "frames": str(self.frames or FrameSampling()),
+            "judge": self.judge.name if self.judge else None,
+            **({"only": self._only} if self._only else {}),
         }
-        if self._only:
-            about["only"] = self._only
-        if self._judge is not None:
-            prompts = load_prompts(self.spec, self._judge.prompts)
+        if self.judge is not None:
+            prompts = load_prompts(self.spec, self.judge.prompts)
             about["judge_prompts"] = {"name": prompts.name, "sha256": prompts.sha256}
             about["judge_sampling"] = {
                 judge.model: {"temperature": judge.temperature, "votes": judge.votes, **judge.extra}
-                for judge in self._judge.members
+                for judge in self.judge.members
             }
         return about
 
     def __call__(self, run: Path, lock: int) -> list[Attempt]:
         """Return the model's attempts at the questions in a run's cues; a run that has ended is only read.
 
-        Raises:
-            ReelbenchError: lmms-eval failed, or the judge can't be asked now.
+        ReelbenchError where lmms-eval failed, or the judge can't be asked now.
         """
         output = run / "lmms_eval"
         logged = _ended(output, self.task.name)
         if logged is None:
             # What a run left that was cut short is no part of this one.
             shutil.rmtree(output, ignore_errors=True)
-            arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
+            arguments = [*self.arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
             process.run(
                 arguments,
                 output,
-                self._frames,
-                self._note,
+                self.frames,
+                self.note,
                 environ={settings.CUES.name: str((run / CUES).absolute())},
                 kept_open=(lock,),
                 stdout=_STDERR,
-                start=self._start,
+                start=self.start,
             )
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
         items = run_logs.logged_items(logged.samples).items
         data = run_logs.data_name(read_json(logged.results), logged)
-        items += run_logs.media_missing(data, {item.id for item in items}, self._note)
+        items += run_logs.media_missing(data, {item.id for item in items}, self.note)
         raw = run_logs.raw_replies(logged.samples)
         verdicts: Mapping[str, Verdict] = {}
-        if self._judge is not None:
-            verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, items)
+        if self.judge is not None:
+            verdicts, record = judge_of(self.judge, self.note, self.bar)(self.spec, items)
             lacking = [verdict for verdict in verdicts.values() if verdict.reason in _COMES_BACK]
             if lacking:
                 raise ReelbenchError(
@@ -185,13 +168,9 @@ class LmmsEval:
 
 def _ended(output: Path, task: str) -> run_logs.LoggedTask | None:
     """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
-    if not output.is_dir():
-        return None
-    try:
-        logged = next((logged for logged in run_logs.logged_tasks(output) if logged.task == task), None)
-        if logged is None:
-            return None
-        counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
-        return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
-    except InputError:
-        return None
+    with suppress(InputError):
+        for logged in run_logs.logged_tasks(output):
+            if logged.task == task:
+                counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
+                return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
+    return None

@@ -14,6 +14,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,18 +27,21 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, STEP_COLUMNS, steps
 from reelbench.studio.evidence.graphs import Graph, read_graphs
-from reelbench.studio.evidence.isolation import Round
-from reelbench.studio.evidence.tagger_agreement import Judged
+from reelbench.studio.evidence.isolation import NodeTag, Round
 
 SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
-_DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
+GRAPHS, _DIAGNOSIS, _QUESTIONS = "graphs.jsonl", "diagnosis.json", "questions.jsonl"
+_ASKED, _LOCK = "asked.json", ".lock"
+STEPS = "reasoning_steps"
+"""The column with a person's steps."""
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
-GRAPHS = "graphs.jsonl"
+class Spent(BaseModel):
+    """What asking a role's model came to: replies and tokens behind the answers, whenever they were paid."""
 
-
-class _Asked(BaseModel):
     model: str
     returned: dict[str, int]
     replies: int
@@ -45,18 +49,8 @@ class _Asked(BaseModel):
     completion_tokens: int
 
 
-class _AskedByRole(RootModel[dict[str, _Asked]]):
-    pass
-
-
-Spent = dict[str, dict[str, Any]]
-"""Role -> model, replies and tokens behind the answers, whenever they were paid."""
-
-RecordT = TypeVar("RecordT", bound=BaseModel)
-
-
-STEPS = "reasoning_steps"
-"""The column with a person's steps."""
+class SpentByRole(RootModel[dict[str, Spent]]):
+    """What asking came to, by role."""
 
 
 class ReasonedQuestion(BaseModel):
@@ -105,6 +99,24 @@ class Attempt(BaseModel):
     """Why there is no answer or no judgement."""
     scores: dict[str, float] = {}
     """The judge's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question in one round: what was asked, what the model wrote, and what was found in it."""
+
+    question: ReasonedQuestion
+    graph: Graph
+    """Without nodes where there is none."""
+    attempt: Attempt
+    record: Round
+    cue: str | None
+    """What the model was told."""
+
+    @property
+    def settled(self) -> dict[str, NodeTag]:
+        """The tags of the nodes that this round itself settled, in topological order."""
+        return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
 
 
 class Folder:
@@ -179,22 +191,37 @@ class Folder:
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
-    def rounds(self) -> list[Round]:
-        """Return every question's rounds, of the rounds that are over; InputError where one is of no question here."""
+    def steps(self) -> list[Step]:
+        """Return every question's rounds that are over, in this order; InputError where something here is wrong."""
         path = self.path / ISOLATION
         records = _records(path, Round) if path.is_file() else []
-        known = {question.id for question in self.questions} if records else set()
+        questions = {question.id: question for question in self.questions} if records else {}
+        place, graphs = {key: number for number, key in enumerate(questions)}, self.graphs
+        answers = {number: self.answers(number) for number in {record.round for record in records}}
         for record in records:
-            if record.id not in known:
-                raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
-        return records
+            key = record.id
+            if key not in questions:
+                raise InputError(f"{path}: round {record.round} is of {key[:60]!r}, which {_QUESTIONS} lacks")
+            if record.nodes and key not in graphs:
+                raise InputError(f"{self.path / GRAPHS}: lacks {key[:60]!r}, whose nodes were tagged")
+        steps, cues = list[Step](), dict[str, str | None]()
+        for record in sorted(records, key=lambda record: (place[record.id], record.round)):
+            key = record.id
+            graph, attempt = graphs.get(key) or Graph(id=key, nodes=()), answers[record.round].get(key)
+            steps.append(Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key)))
+            cues[key] = record.cue
+        return steps
+
+    def rounds(self) -> list[Round]:
+        """Return the records of all rounds that are over, as of `steps`."""
+        return [step.record for step in self.steps()]
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
         path = self._round(number) / ISOLATION
         return _records(path, Round) if path.is_file() else None
 
-    def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
+    def end(self, number: int, records: Sequence[Round], spent: Mapping[str, Any]) -> None:
         """Write that a round is over: what it found, and what asking came to."""
         write_json(self._round(number) / _ASKED, spent)
         write_records(self._round(number) / ISOLATION, records)
@@ -203,14 +230,10 @@ class Folder:
         """Write the records of all rounds that are over."""
         write_records(self.path / ISOLATION, records)
 
-    def spent(self) -> list[Spent]:
-        """Return the models' usage by round."""
-        spent = []
-        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
-            document = read_json(path)
-            checked(_AskedByRole, document, str(path))
-            spent.append(document)
-        return spent
+    def spent(self) -> list[dict[str, Spent]]:
+        """Return the models' usage by round and role."""
+        paths = sorted(self.path.glob(f"rounds/*/{_ASKED}"))
+        return [checked(SpentByRole, read_json(path), str(path)).root for path in paths]
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""
@@ -290,29 +313,7 @@ def read_questions(
     return list(questions.values())
 
 
-def judged(folder: Folder) -> list[Judged]:
-    """Return every attempt on which the tagger settled a node, in the order of questions and rounds.
-
-    Raises:
-        InputError: The folder has no diagnosis, or something in it is wrong.
-    """
+def judged(folder: Folder) -> list[Step]:
+    """Return every attempt on which the tagger settled a node; InputError as of `settings` and `steps`."""
     folder.settings()
-    questions = {question.id: question for question in folder.questions}
-    graphs, records = folder.graphs, folder.rounds()
-    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
-    order = {key: place for place, key in enumerate(questions)}
-    cues: dict[str, str] = {}
-    found = []
-    for record in sorted(records, key=lambda record: (order[record.id], record.round)):
-        labels = {key: tag.label or tag.status for key, tag in record.nodes.items() if tag.settled == record.round}
-        attempt = attempts[record.round].get(record.id)
-        if labels and attempt is not None:
-            if record.id not in graphs:
-                raise InputError(f"{folder.path / GRAPHS}: lacks {record.id[:60]!r}, whose nodes were tagged")
-            asked, graph, cue = questions[record.id], graphs[record.id], cues.get(record.id, "")
-            texts = {"question": asked.question, "answer": asked.answer, "notes": asked.steps}
-            found.append(
-                Judged(asked.id, asked.video, asked.language, texts, record.round, cue, attempt.output, graph, labels)
-            )
-        cues[record.id] = record.cue or ""
-    return found
+    return [step for step in folder.steps() if step.settled]

@@ -4,7 +4,7 @@ A round is asked of all questions that are still open at once. What has ended on
 is over is read, a run of the model that has ended is read, and replies of the tagger come from the cache.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,23 +89,13 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
                 records, reopened = None, True  # and what follows from it
             if records is None:
                 attempts = _answered(folder, number, cues, plan, lambda run: answer(run, lock))
-                # Tag a round's attempts; what is found is written once every question has been dealt with.
-                # A first answer that could not be judged may be right: it does not enter.
-                tagged = [
-                    attempt
-                    for attempt in attempts.values()
-                    if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
-                ]
-                tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
-                with plan.progress(f"round {number}", len(tagged)) as show:
-                    runner = Runner(tagging.askers.values(), show)
-                    records = loop.run(runner.results(tagged, tagging.record))
-                if not plan.skip_failed:
-                    asking.check_answered(tagging.lacking.values(), "questions")
+                graphs = dict(folder.graphs if number > 1 else plan.graphs)
+                records, spent = _tagged(plan, number, attempts.values(), history, graphs)
                 if number == 1:
-                    folder.keep_questions(tagging.questions[key] for key in attempts)
-                    folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
-                folder.end(number, records, asking.spent(tagging.askers))
+                    questions = {question.id: question for question in plan.questions}
+                    folder.keep_questions(questions[key] for key in attempts)
+                    folder.keep_graphs(graphs[key] for key in attempts if key in graphs)
+                folder.end(number, records, spent)
             for record in records:
                 history.setdefault(record.id, []).append(record)
             folder.tell(record for rounds in history.values() for record in rounds)
@@ -119,14 +109,21 @@ def _answered(
     folder: Folder, number: int, cues: Mapping[str, str], plan: Plan, answer: Callable[[Path], Sequence[Attempt]]
 ) -> dict[str, Attempt]:
     """Return every question's attempt in a round: those that came, and, where some are lacking, those of a new run."""
-    attempts = folder.answers(number)
-    lacking = _lacking(number, cues, attempts)
+
+    def there() -> tuple[dict[str, Attempt], list[str]]:
+        attempts = folder.answers(number)
+        if not attempts:
+            return {}, list(cues)
+        # What a first round left out, by lmms-eval's --limit, is not asked.
+        failed = {key: attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1 for key in cues}
+        return attempts, [key for key in cues if failed[key]]
+
+    attempts, lacking = there()
     if lacking and not (attempts and plan.skip_failed):
         run = folder.run(number, folder.runs(number) + 1)
         write_jsonl(run / CUES, ({"id": key, "cue": cues[key]} for key in lacking))
         keep_answers(run, answer(run))
-        attempts = folder.answers(number)
-        lacking = _lacking(number, cues, attempts)
+        attempts, lacking = there()
     if lacking and not plan.skip_failed:
         raise ReelbenchError(
             f"round {number}: the model failed on {len(lacking)} of {len(cues)} questions; the rest is kept: run the "
@@ -136,48 +133,56 @@ def _answered(
     return {key: attempts[key] for key in cues if key in attempts}
 
 
-def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attempt]) -> list[str]:
-    """Return the questions that are to be asked; what a first round left out, by lmms-eval's --limit, is not."""
-    if not attempts:
-        return list(cues)
-    return [key for key in cues if (attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1)]
+def _tagged(
+    plan: Plan,
+    number: int,
+    attempts: Iterable[Attempt],
+    history: Mapping[str, Sequence[Round]],
+    graphs: dict[str, Graph],
+) -> tuple[list[Round], dict[str, Any]]:
+    """Tag a round's attempts -> its records and what asking came to; graphs that are made are added to `graphs`.
 
+    Nothing is found before every question has been dealt with: ReelbenchError where a reply can't be had now.
+    """
+    questions, prompts = {question.id: question for question in plan.questions}, plan.models.prompts
+    askers, lacking = plan.models.askers(asking.ROLES), dict[str, str]()
 
-class _Tagging:
-    """One round's tagging: fills `graphs` and, where a reply can't be had, `lacking`, by question."""
+    def ended(key: str, reason: Stop) -> Round:
+        if key not in graphs:
+            return Round(id=key, round=number, nodes={}, stop=reason)
+        return stopped(graphs[key], history.get(key, ()), reason)
 
-    def __init__(self, plan: Plan, history: Mapping[str, Sequence[Round]], graphs: dict[str, Graph]) -> None:
-        self.questions = {question.id: question for question in plan.questions}
-        self.graphs = graphs
-        self.lacking: dict[str, str] = {}
-        self._plan = plan
-        self._history = history
-        self.askers = plan.models.askers(asking.ROLES)
-
-    async def record(self, attempt: Attempt) -> Round:
-        key, plan, history = attempt.id, self._plan, self._history.get(attempt.id, ())
+    async def tagged(attempt: Attempt) -> Round:
+        key, before = attempt.id, history.get(attempt.id, ())
         if attempt.reason in _ENDS:
-            return self._ended(key, _ENDS[str(attempt.reason)])
-        if key not in self.graphs:
-            graph = await asking.graph_of(self.questions[key], self.askers[asking.GRAPH], plan.models.prompts)
+            return ended(key, _ENDS[str(attempt.reason)])
+        if key not in graphs:
+            graph = await asking.graph_of(questions[key], askers[asking.GRAPH], prompts)
             if isinstance(graph, str):
                 if graph != asking.GRAPH_INVALID:
-                    self.lacking[key] = graph
-                return self._ended(key, "graph_invalid")
-            self.graphs[key] = graph
+                    lacking[key] = graph
+                return ended(key, "graph_invalid")
+            graphs[key] = graph
         if attempt.right is None or (attempt.right and not plan.right):
-            return self._ended(key, "answer_right" if attempt.right else "unjudged")
-        asked, graph, right = self.questions[key], self.graphs[key], attempt.right is True
-        tagged = await asking.tag(
-            asked, graph, history, attempt, self.askers, prompts=plan.models.prompts, votes=plan.votes
+            return ended(key, "answer_right" if attempt.right else "unjudged")
+        found = await asking.tag(
+            questions[key], graphs[key], before, attempt, askers, prompts=prompts, votes=plan.votes
         )
-        if tagged.lacking is not None:
-            self.lacking[key] = tagged.lacking
-            return self._ended(key, "tagger_unavailable")
-        return advance(graph, history, tagged.votes, answer_right=right, rounds=plan.rounds, cues=tagged.cues)
+        if isinstance(found, str):
+            lacking[key] = found
+            return ended(key, "tagger_unavailable")
+        votes, cues = found
+        right = attempt.right is True
+        return advance(graphs[key], before, votes, answer_right=right, rounds=plan.rounds, cues=cues)
 
-    def _ended(self, key: str, reason: Stop) -> Round:
-        history = self._history.get(key, ())
-        if key not in self.graphs:
-            return Round(id=key, round=len(history) + 1, nodes={}, stop=reason)
-        return stopped(self.graphs[key], history, reason)
+    # A first answer that could not be judged may be right: it does not enter.
+    entering = [
+        attempt
+        for attempt in attempts
+        if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
+    ]
+    with plan.progress(f"round {number}", len(entering)) as show:
+        records = loop.run(Runner(askers.values(), show).results(entering, tagged))
+    if not plan.skip_failed:
+        asking.check_answered(lacking.values(), "questions")
+    return records, asking.spent(askers)

@@ -8,9 +8,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,13 +20,13 @@ from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address, read_json, write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import Estimate, cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent
+from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion, Spent, Step
 from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
-from reelbench.studio.evidence.isolation import NodeTag, Round, Status, Stop
+from reelbench.studio.evidence.isolation import NodeTag, Status, Stop
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
@@ -36,18 +35,21 @@ PERCEPTION: frozenset[Label] = frozenset(
 """The labels that are cultural visual perception; the others are knowledge and reasoning."""
 
 _TOLERANCES = (2, 5, 10, 30)  # seconds
-_SETTLED = ("all_evaluated", "answer_right")
-_DIVERGENT, _REASONING = "divergent", "Reasoning"
+_RIGHT: Stop = "answer_right"
+_SETTLED = ("all_evaluated", _RIGHT)
 
 
-@dataclass(frozen=True, slots=True)
-class _Error:
+class _Error(NamedTuple):
     """An error: where it is, what it is by either reading, and the round that found it."""
 
     question: ReasonedQuestion
     label: Label
     by_order: Label | None
     round: int
+
+
+_Answer = tuple[ReasonedQuestion, bool]
+"""A question, and whether its first answer is right."""
 
 
 def figures(folder: Folder) -> dict[str, Any]:
@@ -68,22 +70,22 @@ def figures(folder: Folder) -> dict[str, Any]:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
     folder.settings()
-    attempts = folder.answers(1)
+    attempts, every = list(folder.answers(1).values()), folder.steps()
     questions = {question.id: question for question in folder.questions}
-    graphs = folder.graphs
-    right = {attempt.id for attempt in attempts.values() if attempt.right is True}
-    every = folder.rounds()
-    records = [record for record in every if record.id not in right]
-    tagged_right = [record for record in every if record.stop == "answer_right"]
-    wrong = [record for record in records if record.stop != "answer_right"]
-    last = {record.id: record for record in wrong}
+    known = [attempt for attempt in attempts if attempt.id in questions]
+    answers = [(questions[attempt.id], attempt.right) for attempt in known if attempt.right is not None]
+    right = {attempt.id for attempt in attempts if attempt.right is True}
+    steps = [step for step in every if step.question.id not in right]
+    records = [step.record for step in steps]
+    wrong = [step for step in steps if step.record.stop != _RIGHT]
+    last = {step.question.id: step for step in wrong}.values()
     errors = [
-        _Error(questions[record.id], tag.label, tag.by_order, tag.settled)
-        for record in last.values()
-        for tag in record.nodes.values()
+        _Error(step.question, tag.label, tag.by_order, tag.settled)
+        for step in last
+        for tag in step.record.nodes.values()
         if tag.label is not None and tag.settled is not None
     ]
-    by_order = [replace(error, label=error.by_order) for error in errors if error.by_order is not None]
+    by_order = [error._replace(label=error.by_order) for error in errors if error.by_order is not None]
     judges = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))  # as the first run recorded it
     settled: list[dict[str, Any]] = []
     for number in sorted({record.round for record in records}):
@@ -103,38 +105,32 @@ def figures(folder: Folder) -> dict[str, Any]:
         "questions": {
             "asked": len(attempts),
             "right": len(right),
-            "unjudged": sum(attempt.right is None for attempt in attempts.values()),
+            "unjudged": sum(attempt.right is None for attempt in attempts),
             "entered": len(last),
         },
-        "locales": _locales(errors, last.values(), questions),
+        "locales": _locales(errors, Counter(step.question.group for step in last)),
         "later": {
             "n": len(later),
             "of_first": len(later) / first if first else None,
             "of_all": len(later) / len(errors) if errors else None,
-            "reasoning": sum(error.label == _REASONING for error in later),
+            "reasoning": sum(error.label == "Reasoning" for error in later),
         },
         "settled": settled,
-        "consensus_by_round": _consensus(wrong, questions),
-        "nodes": _nodes(last.values()),
-        "times": _times(wrong, graphs),
-        "sizes": by_size(attempts.values(), questions, graphs),
-        "skills": by_skill(attempts.values(), questions, ((error.question.id, error.label) for error in errors)),
-        "right_answers": _right_answers(tagged_right),
+        "consensus_by_round": _consensus(wrong),
+        "nodes": _nodes(tag for step in last for tag in step.record.nodes.values()),
+        "times": _times(wrong),
+        "sizes": _by_size(answers, folder.graphs),
+        "skills": _by_skill(answers, errors),
+        "right_answers": _right_answers([step for step in every if step.record.stop == _RIGHT]),
         "models": _summed(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
     }
 
 
 def write(folder: Folder) -> dict[str, Any]:
-    """Write `report.json` and return what is in it."""
-    report = figures(folder)
+    """Write `report.json` and return what is in it; beside it the errors found up to each round (as Fig. 3), drawn."""
+    report, model = figures(folder), folder.settings().get("model")
     write_json(folder.path / REPORT, report)
-    write_text(folder.path / PICTURE, picture(report, folder.settings().get("model")))
-    return report
-
-
-def picture(report: Mapping[str, Any], model: str | None) -> str:
-    """Draw the errors that were found up to each round, by label (as the supplement's Fig. 3), as SVG."""
     total = Counter[str]()
     series: dict[str, dict[str, float]] = {}
     for line in report["rounds"]:
@@ -142,7 +138,8 @@ def picture(report: Mapping[str, Any], model: str | None) -> str:
         series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
     of_model = f" of {model}" if model else ""
     title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
-    return bars(title, series or {"": {}}, counts=True)
+    write_text(folder.path / PICTURE, bars(title, series or {"": {}}, counts=True))
+    return report
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------
@@ -156,15 +153,13 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]
     """Return the number of errors with one of the labels, their share of all, and its interval."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
-    of_them = np.array([float(error.label in labels) for error in errors])
-    share = mean_over_clusters(of_them, [error.question.cluster for error in errors], bounds=(0, 1))
-    return {"n": int(of_them.sum()), "share": share.value, "ci95": share.ci95}
+    hits = [error.label in labels for error in errors]
+    share = _over_videos(hits, [error.question for error in errors])
+    return {"n": sum(hits), "share": share.value, "ci95": share.ci95}
 
 
-def _locales(
-    errors: Sequence[_Error], ends: Iterable[Round], questions: dict[str, ReasonedQuestion]
-) -> dict[str, dict[str, Any]]:
-    asked = Counter(questions[record.id].group for record in ends)
+def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    found = Counter((error.question.group, error.round, error.label) for error in errors)
     rounds = sorted({error.round for error in errors})
     locales = {}
     for locale in sorted(asked):
@@ -174,12 +169,7 @@ def _locales(
             "labels": _labels(mine),
             "perception": _share(mine, PERCEPTION),
             "rounds": [
-                {
-                    "round": number,
-                    "labels": {
-                        label: sum((error.round, error.label) == (number, label) for error in mine) for label in LABELS
-                    },
-                }
+                {"round": number, "labels": {label: found[locale, number, label] for label in LABELS}}
                 for number in rounds
             ],
         }
@@ -189,33 +179,34 @@ def _locales(
 # --- questions and nodes --------------------------------------------------------------------------------------------
 
 
-def _nodes(ends: Iterable[Round]) -> dict[str, Any]:
-    tags: list[NodeTag] = [tag for record in ends for tag in record.nodes.values()]
-    statuses, later = Counter(tag.status for tag in tags), Counter(tag.later for tag in tags)
+def _statuses(tags: Iterable[NodeTag]) -> dict[str, int]:
+    counted = Counter(tag.status for tag in tags)
+    return {status: counted[status] for status in get_args(Status)}
+
+
+def _nodes(of: Iterable[NodeTag]) -> dict[str, Any]:
+    tags = list(of)
+    statuses, later = _statuses(tags), Counter(tag.later for tag in tags)
     evaluated = sum(tag.settled is not None for tag in tags)
     return {
-        **{status: statuses[status] for status in get_args(Status)},
-        "hint_ignored": later["hint_ignored"],
-        "recovered": later["recovered"],
+        **statuses,
+        **{outcome: later[outcome] for outcome in ("hint_ignored", "recovered")},
         "divergent_share": statuses["divergent"] / evaluated if evaluated else None,
     }
 
 
-def _consensus(records: Iterable[Round], questions: dict[str, ReasonedQuestion]) -> dict[str, Any]:
+def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
     """Return round -> locale -> nodes on which a majority of the votes agrees, and on which none does (Tab. 9)."""
-    counts: dict[int, dict[str, Counter[str]]] = {}
-    for record in records:
-        locale = counts.setdefault(record.round, {}).setdefault(questions[record.id].group, Counter())
-        locale.update("none" if isolation.agreeing(tag) is None else "majority" for tag in isolation.voted_on(record))
-    return {
-        str(number): {
-            locale: {kind: counted[kind] for kind in ("majority", "none")} for locale, counted in sorted(of.items())
-        }
-        for number, of in sorted(counts.items())
-    }
+    counts: dict[int, dict[str, dict[str, int]]] = {}
+    for step in steps:
+        of_round = counts.setdefault(step.record.round, {})
+        locale = of_round.setdefault(step.question.group, {"majority": 0, "none": 0})
+        for tag in isolation.voted_on(step.record):
+            locale["none" if isolation.agreeing(tag) is None else "majority"] += 1
+    return {str(number): dict(sorted(locales.items())) for number, locales in sorted(counts.items())}
 
 
-def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, Any]:
+def _times(steps: Iterable[Step]) -> dict[str, Any]:
     """Return the differences of stated times where the evidence was found and its time is critical.
 
     `compared` counts votes on such nodes where both have a time, `beyond` how many of them are off by more than so many
@@ -223,61 +214,55 @@ def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, A
     """
     off = [
         seconds
-        for record in records
-        for key, tag in record.nodes.items()
-        if tag.votes and tag.settled in (record.round, None)
+        for step in steps
+        for key, tag in step.record.nodes.items()
+        if tag.settled in (step.record.round, None)
         for vote in tag.votes
         if vote is not None
         and vote.found == "yes"
         and vote.time_critical
-        and (seconds := seconds_off(vote.model_time, graphs[record.id].by_id[key])) is not None
+        and (seconds := seconds_off(vote.model_time, step.graph.by_id[key])) is not None
     ]
     return {"compared": len(off), "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES}}
 
 
-def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
+def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
-    by_answer = [
-        tags for record in records if (tags := [tag for tag in record.nodes.values() if tag.settled == record.round])
-    ]
+    by_answer = [list(step.settled.values()) for step in steps if step.settled]
     if not by_answer:
         return None
     tags = [tag for tags in by_answer for tag in tags]
-    statuses = Counter(tag.status for tag in tags)
+    labels = Counter(tag.label for tag in tags)
     return {
         "n": len(by_answer),
         "without_error": sum(not any(tag.label for tag in tags) for tags in by_answer),
-        "nodes": {status: statuses[status] for status in get_args(Status)},
-        "labels": {label: sum(tag.label == label for tag in tags) for label in LABELS},
+        "nodes": _statuses(tags),
+        "labels": {label: labels[label] for label in LABELS},
     }
 
 
-def _summed(rounds: Iterable[Spent]) -> dict[str, Any]:
+def _summed(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
     """Add up what asking came to, by role."""
     models: dict[str, dict[str, Any]] = {}
-    for spent in rounds:
-        for role, counts in spent.items():
-            there = models.setdefault(role, {"model": counts["model"], "returned": {}})
-            for name in ("replies", "prompt_tokens", "completion_tokens"):
-                there[name] = there.get(name, 0) + counts[name]
-            there["returned"] = dict(sorted((Counter(there["returned"]) + Counter(counts["returned"])).items()))
-    return models
+    for role, spent in (pair for by_role in rounds for pair in by_role.items()):
+        there = models.setdefault(role, {"model": spent.model, "returned": Counter[str]()})
+        there["returned"] += Counter(spent.returned)
+        for name in ("replies", "prompt_tokens", "completion_tokens"):
+            there[name] = there.get(name, 0) + getattr(spent, name)
+    return {role: counts | {"returned": dict(sorted(counts["returned"].items()))} for role, counts in models.items()}
 
 
 _NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}
 _DEPTHS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
 
 
-def by_size(
-    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], graphs: Mapping[str, Graph]
-) -> dict[str, Any] | None:
+def _by_size(answers: Sequence[_Answer], graphs: Mapping[str, Graph]) -> dict[str, Any] | None:
     """Return the share of right answers by number of nodes and by depth (edges of the longest path).
 
     `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all judged
     answers have a graph, the right ones too: those of lost questions alone have no share to tell.
     """
-    judged = [attempt for attempt in attempts if attempt.right is not None]
-    if not judged or not all(attempt.id in graphs and attempt.id in questions for attempt in judged):
+    if not answers or not all(question.id in graphs for question, _ in answers):
         return None
     sizes: dict[str, tuple[dict[str, float], Callable[[Graph], int]]] = {
         "nodes": (_NODES, lambda graph: len(graph.nodes)),
@@ -285,38 +270,37 @@ def by_size(
     }
     rates: dict[str, Any] = {}
     for name, (bins, size) in sizes.items():
-        groups: dict[str, list[Attempt]] = {label: [] for label in bins}
-        for attempt in judged:
-            fits = next(label for label, most in bins.items() if size(graphs[attempt.id]) <= most)
-            groups[fits].append(attempt)
-        rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
+        groups: dict[str, list[_Answer]] = {label: [] for label in bins}
+        for question, right in answers:
+            fits = next(label for label, most in bins.items() if size(graphs[question.id]) <= most)
+            groups[fits].append((question, right))
+        rates[name] = {label: _rate(members) for label, members in groups.items() if members}
     return rates
 
 
-def by_skill(
-    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], errors: Iterable[tuple[str, Label]]
-) -> dict[str, Any]:
-    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors (question, label) in its questions, over these.
-
-    First answers to other questions than these are left out.
-    """
-    asked: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        if attempt.right is not None and attempt.id in questions:
-            for skill in questions[attempt.id].skills:
-                asked.setdefault(skill, []).append(attempt)
-    counts = Counter((skill, label) for question, label in errors for skill in questions[question].skills)
+def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str, Any]:
+    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors in its questions, over these."""
+    asked: dict[str, list[_Answer]] = {}
+    for question, right in answers:
+        for skill in question.skills:
+            asked.setdefault(skill, []).append((question, right))
+    counts = Counter((skill, error.label) for error in errors for skill in error.question.skills)
     return {
-        skill: _rate(asked[skill], questions)
-        | {"labels": {label: counts[skill, label] / len(asked[skill]) for label in LABELS}}
-        for skill in sorted(asked)
+        skill: _rate(of) | {"labels": {label: counts[skill, label] / len(of) for label in LABELS}}
+        for skill, of in sorted(asked.items())
     }
 
 
-def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]) -> dict[str, Any]:
-    right = np.array([float(attempt.right is True) for attempt in attempts])
-    share = mean_over_clusters(right, [questions[attempt.id].cluster for attempt in attempts], bounds=(0, 1))
-    return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
+def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
+    share = _over_videos([right for _, right in answers], [question for question, _ in answers])
+    return {"n": len(answers), "right": share.value, "ci95": share.ci95}
+
+
+def _over_videos(hits: Sequence[bool], questions: Iterable[ReasonedQuestion]) -> Estimate:
+    return mean_over_clusters(np.array(hits, dtype=float), [each.cluster for each in questions], bounds=(0, 1))
+
+
+# --- two diagnoses --------------------------------------------------------------------------------------------------
 
 
 def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
@@ -325,22 +309,19 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
     Of round `number` alone, or of all rounds: `nodes` that both evaluated, the share on which both have the same status
     and label (`same`), and Cohen's `kappa` (None where it is undefined).
     """
-    lost, shared = _both_lost(first, second)
-    graphs = [first.graphs, second.graphs]
     kinds: dict[tuple[str, str | None], int] = {}
-    pairs: list[tuple[float, float]] = []
-    for key in shared:
-        if graphs[0].get(key) != graphs[1].get(key):
+    pairs: list[tuple[int, ...]] = []
+    for steps in _both_lost(first, second):
+        if steps[0].graph != steps[1].graph:
             continue
-        for node, tag in lost[0][key].nodes.items():
-            both = (tag, lost[1][key].nodes[node])
-            if all(_counts(each, number) for each in both):
-                codes = [kinds.setdefault((each.status, each.label), len(kinds)) for each in both]
-                pairs.append((codes[0], codes[1]))
+        for node in steps[0].record.nodes:
+            tags = [step.record.nodes[node] for step in steps]
+            if all(_counts(tag, number) for tag in tags):
+                pairs.append(tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in tags))
     return {
         "nodes": len(pairs),
         "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-        "kappa": cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+        "kappa": cohen_kappa(*zip(*pairs, strict=True)) if pairs else None,
     }
 
 
@@ -350,34 +331,33 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
     `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them and of `b`'s, their
     `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
     """
-    lost, shared = _both_lost(first, second)
-    clusters = {question.id: question.cluster for question in first.questions}
+    shared = _both_lost(first, second)
     errors = [
-        {key: [tag.label for tag in ends[key].nodes.values() if tag.label and _counts(tag, number)] for key in shared}
-        for ends in lost
+        [[tag.label for tag in step.record.nodes.values() if tag.label and _counts(tag, number)] for step in steps]
+        for steps in shared
     ]
-    if not all(any(found.values()) for found in errors):
+    if not all(any(found) for found in zip(*errors, strict=True)) or not errors:
         return {"questions": len(shared), "shares": None}
+    clusters = [one.question.cluster for one, _ in shared]
     shares: dict[str, Any] = {}
     for name, labels in {**{label: {label} for label in LABELS}, "perception": PERCEPTION}.items():
         columns = [
-            [float(count) for found in errors for count in (sum(e in labels for e in found[key]), len(found[key]))]
-            for key in shared
+            [float(count) for found in pair for count in (sum(e in labels for e in found), len(found))]
+            for pair in errors
         ]
-        sums = cluster_sums(np.array(columns), [clusters.get(key, key) for key in shared])
-        a, b, test = difference_of_means(sums)
+        a, b, test = difference_of_means(cluster_sums(np.array(columns), clusters))
         shares[name] = {"a": a, "b": b, "difference": a - b, "ci95": test and test.interval()}
     return {"questions": len(shared), "shares": shares}
 
 
-def _both_lost(first: Folder, second: Folder) -> tuple[list[dict[str, Round]], list[str]]:
-    """Return the last wrong round of each question that was not right at first, by diagnosis, and those of both."""
-    lost: list[dict[str, Round]] = []
+def _both_lost(first: Folder, second: Folder) -> list[tuple[Step, Step]]:
+    """Return the last wrong round in both diagnoses of each question that neither has right at first, by its id."""
+    lost: list[dict[str, Step]] = []
     for folder in (first, second):
         right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
-        wrong = (record for record in folder.rounds() if record.stop != "answer_right")
-        lost.append({record.id: record for record in wrong if record.id not in right})
-    return lost, sorted(lost[0].keys() & lost[1].keys())
+        wrong = [step for step in folder.steps() if step.record.stop != _RIGHT]
+        lost.append({step.question.id: step for step in wrong if step.question.id not in right})
+    return [(lost[0][key], lost[1][key]) for key in sorted(lost[0].keys() & lost[1].keys())]
 
 
 def _counts(tag: NodeTag, number: int | None) -> bool:
@@ -407,24 +387,8 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
     for place, folder in enumerate(folders):
         spec = discovery.specs().get(names[place])
         library = spec and Library(spec, str(settings[place].get("split") or spec.default_split))
-        graphs, records, cues = folder.graphs, folder.rounds(), dict[str, str | None]()
-        attempts = {number: folder.answers(number) for number in {record.round for record in records}}
-        rounds: dict[str, list[dict[str, Any]]] = {}
-        for record in records:
-            attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
-            graph = graphs.get(record.id)
-            rounds.setdefault(record.id, []).append(
-                {
-                    **record.model_dump(include={"round", "stop"}),
-                    "cue": cues.get(record.id),
-                    **attempt.model_dump(include={"answer", "output", "right"}),
-                    "nodes": [_node(graph, key, record.nodes.get(key)) for key in graph.order] if graph else [],
-                }
-            )
-            cues[record.id] = record.cue
-        for question in folder.questions:
-            if question.id not in rounds:
-                continue
+        for step in folder.steps():
+            question, graph = step.question, step.graph
             if question.id not in shown:
                 path = None  # the video's, where it is here
                 if library is not None and question.video:
@@ -436,7 +400,25 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
                     "video": None if path is None else address(path, out),
                     "diagnoses": [None] * len(folders),
                 }
-            shown[question.id]["diagnoses"][place] = rounds[question.id]
+            nodes = list[dict[str, Any]]()
+            for key in graph.order:
+                node, tag = graph.by_id[key], step.record.nodes.get(key)
+                about = {
+                    **node.model_dump(include={"id", "evidence"}),
+                    "time": node.timestamp,
+                    "seconds": node.windows[0][0] if node.windows else None,
+                    "parents": node.parents,
+                    "depth": graph.depths[key],
+                }
+                if tag is not None:
+                    about |= tag.model_dump(include={"status", "label", "sub_cause", "settled"})
+                    why = (vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label)
+                    about |= {"why": next(why, None), "later": _LATER.get(tag.later or "")}
+                nodes.append(about)
+            record = step.record.model_dump(include={"round", "stop"}) | {"cue": step.cue}
+            said = step.attempt.model_dump(include={"answer", "output", "right"})
+            diagnoses = shown[question.id]["diagnoses"]
+            diagnoses[place] = [*(diagnoses[place] or []), {**record, **said, "nodes": nodes}]
     data = {
         "diagnoses": [
             {"name": folder.path.absolute().name, "settings": setting, "figures": each}
@@ -456,25 +438,3 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
         head=page_head(_LINKS),
     )
     write_text(out, page)
-
-
-def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
-    node = graph.by_id[key]
-    about = {
-        "id": key,
-        "evidence": node.evidence,
-        "time": node.timestamp,
-        "seconds": node.windows[0][0] if node.windows else None,
-        "parents": node.parents,
-        "depth": graph.depths[key],
-    }
-    if tag is None:
-        return about
-    return about | {
-        "status": tag.status,
-        "label": tag.label,
-        "sub_cause": tag.sub_cause,
-        "settled": tag.settled,
-        "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
-        "later": _LATER.get(tag.later or ""),
-    }

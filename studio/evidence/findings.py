@@ -14,11 +14,12 @@ place for the model's time or whether it matters, so ±5 s is the tagger's word 
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from reelbench.registry.values import is_array, is_object
+from reelbench.studio.data_files import studio_data
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_windows, seconds_apart
 
 Label = Literal[
@@ -33,39 +34,29 @@ LABELS: tuple[Label, ...] = get_args(Label)
 """The taxonomy (supplement, Tab. 8)."""
 
 Cause = Literal["planning", "knowledge", "temporal", "spatial", "attribute", "spurious", "logic"]
-LABEL_OF: dict[Cause, Label] = {
-    "planning": "Reasoning",
-    "knowledge": "Knowledge-Dependent Issue",
-    "temporal": "Temporal Localization",
-    "spatial": "Spatial Grounding",
-    "attribute": "Attribute Misidentification",
-    "spurious": "Spurious Object/Event",
-    "logic": "Reasoning",
-}
+_CAUSES: dict[Cause, dict[str, Any]] = studio_data("evidence/causes.yaml")
+LABEL_OF: dict[Cause, Label] = {cause: about["label"] for cause, about in _CAUSES.items()}
 """Cause -> label, in the order of Fig. 6."""
 
 SubCause = Literal["planning", "logic"]
-_SUB_CAUSES: dict[Cause, SubCause] = {"planning": "planning", "logic": "logic"}
 
 TOLERANCE = 5.0
 """Seconds that a critical time may be off (Fig. 6)."""
-# A tagger may name the label instead of its cause; "Reasoning" alone doesn't say which of two.
-_CAUSE_NAMES: dict[str, Cause] = {
-    **{label.casefold(): cause for cause, label in LABEL_OF.items() if label != "Reasoning"},
-    "external knowledge": "knowledge",
-}
-# In the paper's shape it may name a check of Fig. 6, or use one of the two short names that Fig. 7 gives as examples.
-_CAUSE_OF_CHECK: dict[str, Cause] = {
-    "intent/planning failure": "planning",
-    "knowledge failure": "knowledge",
-    "temporal failure": "temporal",
-    "localization": "temporal",
-    "spatial / detection failure": "spatial",
-    "grounding": "spatial",
-    "attribute failure": "attribute",
-    "hallucination": "spurious",
-    "logical failure": "logic",
-}
+_NAMES: dict[str, Cause] = {name: cause for cause, about in _CAUSES.items() for name in about["names"]}
+_CHECKS: dict[str, Cause] = {check: cause for cause, about in _CAUSES.items() for check in about["checks"]}
+
+
+def _by_any_name(value: object) -> object:
+    return _NAMES.get(value.casefold(), value) if isinstance(value, str) else value
+
+
+def _is_a_time(value: str) -> str:
+    if read_windows(value) is None:
+        raise ValueError("is not m:ss, h:mm:ss, a range of these, or N/A")
+    return value
+
+
+_Named = Annotated[Cause, BeforeValidator(_by_any_name)]
 
 
 class OtherPath(BaseModel):
@@ -89,32 +80,13 @@ class Finding(BaseModel):
     other_path: OtherPath | None = None
     time_critical: bool = False
     """Whether the answer depends on the node's time."""
-    model_time: str = NOT_APPLICABLE
+    model_time: Annotated[str, AfterValidator(_is_a_time)] = NOT_APPLICABLE
     """The time that the model names for it."""
-    cause: Cause | None = None
+    cause: _Named | None = None
     """The first cause that fits the model's first mistake, where something is wrong."""
-    causes: tuple[Cause, ...] = ()
+    causes: Annotated[tuple[_Named, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)] = ()
     """All causes that apply."""
     why: str = ""
-
-    @field_validator("cause", mode="before")
-    @classmethod
-    def _by_any_name(cls, value: object) -> object:
-        return _CAUSE_NAMES.get(value.casefold(), value) if isinstance(value, str) else value
-
-    @field_validator("causes", mode="before")
-    @classmethod
-    def _each_by_any_name(cls, value: object) -> object:
-        if isinstance(value, str):
-            value = [value]
-        return [cls._by_any_name(name) for name in value] if is_array(value) else value
-
-    @field_validator("model_time")
-    @classmethod
-    def _is_a_time(cls, value: str) -> str:
-        if read_windows(value) is None:
-            raise ValueError("is not m:ss, h:mm:ss, a range of these, or N/A")
-        return value
 
 
 class NodeVerdict(BaseModel):
@@ -138,11 +110,7 @@ class NodeVerdict(BaseModel):
 
 
 def decide(finding: Finding, node: Node) -> NodeVerdict:
-    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes).
-
-    Raises:
-        ValueError: The evidence is not found and no cause is named.
-    """
+    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes); ValueError where one is lacking."""
     kept: dict[str, Any] = {
         "found": finding.found,
         "time_critical": finding.time_critical,
@@ -163,10 +131,12 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
         raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
     earliest = min(causes, key=list(LABEL_OF).index)
     # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
-    cause = finding.cause or earliest
-    return NodeVerdict(
-        status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), by_order=LABEL_OF[earliest], **kept
-    )
+    return _wrong(finding.cause or earliest, by_order=LABEL_OF[earliest], **kept)
+
+
+def _wrong(cause: Cause, **kept: Any) -> NodeVerdict:  # noqa: ANN401 - as its fields
+    sub_cause = cause if cause in ("planning", "logic") else None
+    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=sub_cause, **kept)
 
 
 def seconds_off(model_time: str | None, node: Node) -> float | None:
@@ -221,15 +191,14 @@ def _read_solution(
     for key in graph.order:
         entry = entries.get(key)
         outputs = entry.get("outputs", entry) if is_object(entry) else None
-        if not is_object(outputs):
-            problems += [f"node {key!r}: is missing, or has no outputs"] if key in asked or key in entries else []
-            continue
-        try:
-            verdict = _stated_verdict(outputs)
-        except ValueError as error:
-            problems.append(f"node {key!r}: {error}")
-        else:
-            verdicts |= {key: verdict} if verdict is not None else {}
+        if is_object(outputs):
+            try:
+                if (verdict := _stated_verdict(outputs)) is not None:
+                    verdicts[key] = verdict
+            except ValueError as error:
+                problems.append(f"node {key!r}: {error}")
+        elif key in asked or key in entries:
+            problems.append(f"node {key!r}: is missing, or has no outputs")
     return verdicts, problems
 
 
@@ -246,16 +215,14 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
     status = outputs.get("status")
     if status == "undetermined":
         return None
-    if outputs.get("divergence") is True:
-        return NodeVerdict(status="divergent", **kept)
-    if status == "right":
-        return NodeVerdict(status="right", **kept)
+    if (divergent := outputs.get("divergence") is True) or status == "right":
+        return NodeVerdict(status="divergent" if divergent else "right", **kept)
     if status != "wrong":
         raise ValueError(f"status is {status!r:.40}, not right, wrong or undetermined")
     reason = str(outputs.get("missing_evidence_reason") or "").strip()
     if reason.casefold() == "reasoning":  # one label for two causes: which of them isn't said
         return NodeVerdict(status="wrong", label="Reasoning", **kept)
-    cause = _CAUSE_OF_CHECK.get(reason.casefold()) or _CAUSE_NAMES.get(reason.casefold())
+    cause = (_CHECKS | _NAMES).get(reason.casefold())
     if cause is None:
         raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
-    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), **kept)
+    return _wrong(cause, **kept)

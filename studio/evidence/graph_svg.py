@@ -5,7 +5,6 @@ labels in which nothing means anything. In SVG: a column per depth, arrows from 
 """
 
 import unicodedata
-from dataclasses import dataclass
 from html import escape
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -80,52 +79,33 @@ _PADDING, _LINE, _SIZE, _LANE = 10, 16, 12, 4
 _COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) takes two columns
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """A node's words, broken into lines: its name and time, its evidence."""
-
-    node: Node
-    name: list[str]
-    evidence: list[str]
-
-    @property
-    def height(self) -> float:
-        return 2 * _PADDING + _LINE * (len(self.name) + len(self.evidence))
-
-
-_Layout = list[dict[str, float]]
-"""By column, the height of the middle of each node; in columns that an edge passes, of the lane of its parent."""
-
-
 def to_svg(graph: Graph) -> str:
     """Draw a graph; the question's id stands above and is the picture's name."""
-    boxes = {
-        node.id: _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
-        for node in map(graph.by_id.__getitem__, graph.order)
-    }
-    # Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box.
-    layout: _Layout = []
-    reach = {key: max((graph.depths[child] for child in graph.children[key]), default=0) for key in graph.order}
-    before: dict[str, float] = {}
+    depths = graph.depths
+    lines: dict[str, list[tuple[str, str]]] = {}  # a node's words, broken into lines, and their colours
+    for node in map(graph.by_id.__getitem__, graph.order):
+        lines[node.id] = [(words, SOFT) for words in _lines(heading(node), _COLUMNS, 1)]
+        lines[node.id] += [(words, INK) for words in _lines(node.evidence, _COLUMNS, _MOST_LINES)]
+    heights = {key: 2 * _PADDING + _LINE * len(words) for key, words in lines.items()}
+    # Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box. By column,
+    # the height of the middle of each node and of the lane of each parent.
+    layout: list[dict[str, float]] = []
+    reach = {key: max((depths[child] for child in graph.children[key]), default=0) for key in graph.order}
     for column, layer in enumerate(graph.layers):
+        before = layout[-1] if layout else {}
         sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
         sources |= {key: (key,) for key in before if reach[key] > column}
         # By the mean height of what a node comes from.
         means = {key: fmean(map(before.__getitem__, come)) if come else 0.0 for key, come in sources.items()}
         y = float(_TOP)
-        middles: dict[str, float] = {}
+        layout.append({})
         for key in sorted(sources, key=means.__getitem__):
-            tall = boxes[key].height if graph.depths[key] == column else _LANE
-            middles[key] = y + tall / 2
+            tall = heights[key] if depths[key] == column else _LANE
+            layout[-1][key] = y + tall / 2
             y += tall + _DOWN
-        layout.append(middles)
-        before = middles
-    title = one_line(graph.id)
-    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
-    height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
     arrows = list[str]()
     for parent, child in ((parent, node.id) for node in graph.nodes for parent in node.parents):
-        first, last = graph.depths[parent], graph.depths[child]
+        first, last = depths[parent], depths[child]
         x, y = _left(first) + _BOX, layout[first][parent]
         path = f"M{x:.1f} {y:.1f}"
         for column in range(first + 1, last + 1):
@@ -140,28 +120,22 @@ def to_svg(graph: Graph) -> str:
         arrows.append(
             f"<path d='{path}' fill='none' stroke='{SOFT}' stroke-width='1.5'/><path d='{head}' fill='{SOFT}'/>"
         )
-    drawn = list[str]()
-    for key, box in boxes.items():
-        x = _left(graph.depths[key])
-        top = layout[graph.depths[key]][key] - box.height / 2
-        line = f"fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
-        pieces = [
-            f"<g data-node='{escape(one_line(box.node.id))}'>",
-            f"<title>{escape(one_line(box.node.evidence))}</title>",
-            f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
+    boxes = list[str]()
+    look = f"rx='6' fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
+    for key, words in lines.items():
+        x, top = _left(depths[key]), layout[depths[key]][key] - heights[key] / 2
+        boxes += [
+            f"<g data-node='{escape(one_line(key))}'>",
+            f"<title>{escape(one_line(graph.by_id[key].evidence))}</title>",
+            f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{heights[key]:.1f}' {look}/>",
         ]
-        baseline = top + _PADDING + _SIZE
-        for lines, fill in ((box.name, SOFT), (box.evidence, INK)):
-            for words in lines:
-                pieces.append(text(x + _PADDING, baseline, words, fill=fill))
-                baseline += _LINE
-        drawn.append("\n".join([*pieces, "</g>"]))
-    parts = [
-        text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"),
-        *arrows,
-        *drawn,
-    ]
-    return framed(title, height, parts, width=width)
+        first_line = top + _PADDING + _SIZE
+        boxes += [text(x + _PADDING, first_line + _LINE * n, line, fill=fill) for n, (line, fill) in enumerate(words)]
+        boxes.append("</g>")
+    title, width = one_line(graph.id), len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
+    height = max(layout[depths[key]][key] + tall / 2 for key, tall in heights.items()) + _MARGIN
+    heading_line = text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold")
+    return framed(title, height, [heading_line, *arrows, *boxes], width=width)
 
 
 def _left(column: int) -> float:

@@ -10,7 +10,7 @@ import re
 import statistics as descriptive
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
@@ -23,7 +23,7 @@ from reelbench.registry import bounds
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.languages import ascii_digits, ascii_signs
-from reelbench.registry.values import is_array, is_object, is_whole
+from reelbench.registry.values import is_array, is_id, is_object
 from reelbench.scoring.exact_match import normalize
 
 NOT_APPLICABLE = "N/A"
@@ -166,8 +166,7 @@ class Graph(BaseModel):
 def read_graphs(path: Path | str) -> list[Graph]:
     """Read graphs from JSON Lines: `{"id", "nodes": [...]}`, or the paper's `{"id", "solution_graph": {...}}`.
 
-    Raises:
-        InputError: The first line that is wrong, with its id and node; or the file holds no graph.
+    InputError names the first line that is wrong, with its id and node.
     """
     graphs: dict[str, Graph] = {}
     lines: dict[str, int] = {}
@@ -243,22 +242,21 @@ def printed_map(graph: Graph) -> str:
 
 def warnings(graph: Graph, answer: str | None = None) -> list[str]:
     """Return the `WARNINGS` that hold; without the answer, in the graph's language, its place is not looked at."""
-    kinds: list[str] = []
-    if len(graph.ends) > 1:
-        kinds.append(SEVERAL_ENDS)
-    if answer is not None and not any(normalize(answer) in normalize(graph.by_id[end].evidence) for end in graph.ends):
-        kinds.append(ANSWER_NOT_AT_END)
-    connected, todo = {graph.ends[-1]}, [graph.ends[-1]]
+    ends = graph.ends
+    connected, todo = {ends[-1]}, [ends[-1]]
     while todo:
         node = todo.pop()
         new = {*graph.by_id[node].parents, *graph.children[node]} - connected
         connected |= new
         todo += new
-    if len(connected) < len(graph.nodes):
-        kinds.append(UNCONNECTED)
-    if any(len(node.windows) > 1 for node in graph.nodes):
-        kinds.append(SEVERAL_TIMES)
-    return kinds
+    told = [normalize(graph.by_id[end].evidence) for end in ends] if answer is not None else []
+    holds = {
+        SEVERAL_ENDS: len(ends) > 1,
+        ANSWER_NOT_AT_END: answer is not None and not any(normalize(answer) in text for text in told),
+        UNCONNECTED: len(connected) < len(graph.nodes),
+        SEVERAL_TIMES: any(len(node.windows) > 1 for node in graph.nodes),
+    }
+    return [kind for kind in WARNINGS if holds[kind]]
 
 
 def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = None) -> dict[str, int]:
@@ -275,43 +273,38 @@ def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None
     by locale, too. A mean over no questions is None.
     """
     graphs = list(graphs)
-    edges = [sum(len(node.parents) for node in graph.nodes) for graph in graphs]
-    timed = [sum(bool(node.windows) for node in graph.nodes) for graph in graphs]
+    counts = {
+        "nodes": [len(graph.nodes) for graph in graphs],
+        "timestamps": [sum(bool(node.windows) for node in graph.nodes) for graph in graphs],
+        "edges": [sum(len(node.parents) for node in graph.nodes) for graph in graphs],
+        "depth": [max(graph.depths.values()) for graph in graphs],
+    }
     figures: dict[str, Any] = {"questions": len(graphs)}
-    for name, counts in (("nodes", [len(graph.nodes) for graph in graphs]), ("timestamps", timed), ("edges", edges)):
-        figures[name] = _spread(counts) | {"total": sum(counts)}
-    figures["depth"] = _spread([max(graph.depths.values()) for graph in graphs])
+    for name, of in counts.items():
+        mean, sd = (descriptive.fmean(of), descriptive.pstdev(of)) if of else (None, None)
+        figures[name] = {"mean": mean, "sd": sd} | ({} if name == "depth" else {"total": sum(of)})
     if locales is not None:
-        groups: dict[str, list[Graph]] = {}
-        for graph in graphs:
-            if graph.id in locales:
-                groups.setdefault(locales[graph.id], []).append(graph)
-        figures["locales"] = {locale: statistics(groups[locale]) for locale in sorted(groups)}
+        figures["locales"] = {
+            locale: statistics(graph for graph in graphs if locales.get(graph.id) == locale)
+            for locale in sorted({locales[graph.id] for graph in graphs if graph.id in locales})
+        }
     return figures
-
-
-def _spread(counts: Sequence[int]) -> dict[str, float | None]:
-    if not counts:
-        return {"mean": None, "sd": None}
-    return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
 
 
 def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
     """Return (id, entry) of each node, and what is wrong where there are none."""
     if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
         return [], 'a graph has either "nodes" (a list) or "solution_graph" (a map)'
-    entries: list[tuple[str | None, Any]] = []
+    nodes = value.get("nodes", value.get("solution_graph"))
     if "nodes" in value:
-        nodes = value["nodes"]
         if not is_array(nodes):
             return [], '"nodes" is not a list'
-        entries = [(_key(entry.get("id")) if is_object(entry) else None, entry) for entry in nodes]
+        entries = [(entry.get("id") if is_object(entry) else None, entry) for entry in nodes]
+    elif is_object(nodes):
+        entries = list(nodes.items())
     else:
-        graph = value["solution_graph"]
-        if not is_object(graph):
-            return [], '"solution_graph" is not a map of node ids'
-        entries = [(_key(key), entry) for key, entry in graph.items()]
-    return entries, None if entries else "the graph has no node"
+        return [], '"solution_graph" is not a map of node ids'
+    return [(_key(key), entry) for key, entry in entries], None if entries else "the graph has no node"
 
 
 def _entry_problems(key: str | None, entry: object) -> list[str]:
@@ -336,10 +329,8 @@ def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _key(value: object) -> str | None:
-    """Return an id as text: text that is not blank, or a whole number."""
-    if is_whole(value):
-        return str(value)
-    return value if isinstance(value, str) and value.strip() else None
+    """Return an id as text."""
+    return str(value) if is_id(value) else None
 
 
 def _shown(value: object) -> str:

@@ -35,6 +35,9 @@ Stop = Literal[
     "unjudged",
 ]
 
+Vote = Mapping[str, NodeVerdict] | None
+"""Node id -> verdict; None for a reply that could not be read."""
+
 _FAILING = ("wrong", "divergent")
 
 ROUNDS = 5
@@ -87,7 +90,7 @@ def to_judge(graph: Graph, history: Sequence[Round]) -> list[str]:
 def advance(
     graph: Graph,
     history: Sequence[Round],
-    votes: Sequence[Mapping[str, NodeVerdict] | None],
+    votes: Sequence[Vote],
     *,
     answer_right: bool,
     rounds: int = ROUNDS,
@@ -95,32 +98,34 @@ def advance(
 ) -> Round:
     """Merge the votes on one attempt with what earlier rounds settled -> the next round's record.
 
-    `votes` has one for each time that the tagger was asked, node id -> verdict, None for a reply that could not be
-    read. `answer_right` says whether the judge gave this attempt's answer its full score. `cues` are those that each
-    vote brought for the next attempt, where a tagger writes them (Fig. 7); without one the next attempt is told what
-    the graph says.
+    `votes` has one for each time that the tagger was asked. `answer_right` says whether the judge gave this attempt's
+    answer its full score. `cues` are those that each vote brought for the next attempt, where a tagger writes them
+    (Fig. 7); without one the next attempt is told what the graph says.
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
         return stopped(graph, history, "answer_right" if answer_right else "tagger_unparsable")
     cued = {record.corrects for record in history if record.corrects is not None}
     tags = _merged(graph, history, votes, cued)
-    if answer_right:
-        return Round(id=graph.id, round=number, nodes=tags, stop="answer_right")
-    if all(tag.settled is not None for tag in tags.values()):
-        return Round(id=graph.id, round=number, nodes=tags, stop="all_evaluated")
     known = {key for key in graph.order if key in cued or _is_found(tags[key])}
     # What is wrong and not known, the first in topological order: the next attempt is told of it.
     failing = next((key for key in graph.order if tags[key].status in _FAILING and key not in known), None)
-    if failing is not None:
-        told, corrects = _chosen(cues, votes, graph, failing) or _cue(graph, tags, known, failing), failing
+    stop, told, corrects = None, None, failing
+    if answer_right:
+        stop = "answer_right"
+    elif all(tag.settled is not None for tag in tags.values()):
+        stop = "all_evaluated"
+    elif failing is not None:
+        told = _chosen(cues, votes, graph, failing) or _cue(graph, tags, known, failing)
     elif history and any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags):
         told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
     else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
-        return Round(id=graph.id, round=number, nodes=tags, stop="no_consensus")
-    if number >= rounds:
-        return Round(id=graph.id, round=number, nodes=tags, stop="limit")
-    return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects)
+        stop = "no_consensus"
+    if stop is None and number >= rounds:
+        stop = "limit"
+    if stop is not None:
+        told = corrects = None
+    return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects, stop=stop)
 
 
 def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
@@ -150,31 +155,21 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end counts, also
     where they were tagged.
     """
-    by_round: dict[int, list[Round]] = {}
-    for record in records:
-        by_round.setdefault(record.round, []).append(record)
-    lines: list[dict[str, Any]] = []
-    errors, consensus, stops = Counter[str](), Counter[int | None](), Counter[str]()
-    votes = 0
-    for number in sorted(by_round):
-        labels = Counter[str]()
-        for record in by_round[number]:
-            stops.update([record.stop] if record.stop else [])
-            for tag in () if record.stop == "answer_right" else voted_on(record):
-                labels.update([tag.label] if tag.label else [])
-                consensus[agreeing(tag)] += 1
-                votes = max(votes, len(tag.votes))
-        errors += labels
-        lines.append(
-            {"round": number, "labels": {label: labels[label] for label in LABELS}, "open": len(by_round[number])}
-        )
-    votes = votes or 3
-    total = errors.total()
+    records = list(records)
+    asked, stops = Counter(record.round for record in records), Counter(record.stop for record in records)
+    voted = [(record.round, tag) for record in records if record.stop != "answer_right" for tag in voted_on(record)]
+    found = Counter((number, tag.label) for number, tag in voted)
+    errors, consensus = Counter(tag.label for _, tag in voted), Counter(agreeing(tag) for _, tag in voted)
+    votes = max((len(tag.votes) for _, tag in voted), default=3)
+    total = sum(errors[label] for label in LABELS)
     return {
-        "rounds": lines,
+        "rounds": [
+            {"round": number, "labels": {label: found[number, label] for label in LABELS}, "open": asked[number]}
+            for number in sorted(asked)
+        ],
         "labels": {label: {"n": errors[label], "share": errors[label] / total if total else None} for label in LABELS},
         "consensus": {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)} | {"none": consensus[None]},
-        "stops": dict(sorted(stops.items())),
+        "stops": {stop: stops[stop] for stop in sorted(filter(None, stops))},
     }
 
 
@@ -189,49 +184,31 @@ def agreeing(tag: NodeTag) -> int | None:
     return winner and winner[1]
 
 
-def _merged(
-    graph: Graph, history: Sequence[Round], votes: Sequence[Mapping[str, NodeVerdict] | None], cued: set[str]
-) -> dict[str, NodeTag]:
-    before = history[-1].nodes if history else {}
+def _merged(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
+    before, number = history[-1].nodes if history else {}, len(history) + 1
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
-        # The majority's verdict; its sub-cause only where more than half of that majority names the same.
-        winner = _winner(verdicts)
-        if winner is None:
-            verdict = None
-        else:
-            (status, label), agreeing = winner
-            causes: Counter[SubCause | None] = Counter(
-                verdict.sub_cause
-                for verdict in verdicts
-                if verdict and (verdict.status, verdict.label) == (status, label)
-            )
-            cause, stamps = causes.most_common(1)[0]
-            verdict = NodeVerdict(
-                status=status, label=label, sub_cause=cause if stamps >= _majority(agreeing) else None
+        read, winner = [verdict for verdict in verdicts if verdict is not None], _winner(verdicts)
+        voted = NodeTag(status="undecided", votes=verdicts)
+        if winner is not None:
+            (status, label), times = winner
+            # A sub-cause only where more than half of this majority names the same.
+            cause = _agreed((each.sub_cause for each in read if (each.status, each.label) == (status, label)), times)
+            by_order = _agreed((each.by_order for each in read), len(verdicts))
+            voted = NodeTag(
+                status=status, label=label, sub_cause=cause, by_order=by_order, votes=verdicts, settled=number
             )
         tag = before.get(key)
         if tag is not None and tag.settled is not None:
-            if tag.status != "right" and tag.later is None and verdict is not None:
+            if tag.status != "right" and tag.later is None and winner is not None:
                 later = {("wrong", True): "hint_ignored", ("right", False): "recovered"}  # by whether it was told
-                tag = tag.model_copy(update={"later": later.get((verdict.status, key in cued))})
+                tag = tag.model_copy(update={"later": later.get((voted.status, key in cued))})
             tags[key] = tag
-        elif not (_is_known(graph, key, tags, cued) and any(verdicts)):
-            tags[key] = NodeTag(status="undetermined")
-        elif verdict is None:
-            tags[key] = NodeTag(status="undecided", votes=verdicts)
+        elif _is_known(graph, key, tags, cued) and read:
+            tags[key] = voted
         else:
-            readings: Counter[Label | None] = Counter(each.by_order for each in verdicts if each is not None)
-            by_order, times = readings.most_common(1)[0]
-            tags[key] = NodeTag(
-                status=verdict.status,
-                label=verdict.label,
-                sub_cause=verdict.sub_cause,
-                by_order=by_order if times >= _majority(len(verdicts)) else None,
-                votes=verdicts,
-                settled=len(history) + 1,
-            )
+            tags[key] = NodeTag(status="undetermined")
     return tags
 
 
@@ -240,9 +217,7 @@ def _is_known(graph: Graph, key: str, tags: Mapping[str, NodeTag], cued: set[str
     return all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents)
 
 
-def _chosen(
-    cues: Sequence[str | None], votes: Sequence[Mapping[str, NodeVerdict] | None], graph: Graph, first: str
-) -> str | None:
+def _chosen(cues: Sequence[str | None], votes: Sequence[Vote], graph: Graph, first: str) -> str | None:
     """Return the cue of the first vote for which `first` is the first failing node, and so what its cue is of."""
     for cue, vote in zip(cues, votes, strict=False):
         failing = (key for key in graph.order if vote and key in vote and vote[key].status in _FAILING)
@@ -256,6 +231,12 @@ def _winner(verdicts: Sequence[NodeVerdict | None]) -> tuple[Any, int] | None:
     counted = Counter((verdict.status, verdict.label) for verdict in verdicts if verdict is not None)
     kind, times = next(iter(counted.most_common(1)), (None, 0))
     return (kind, times) if times >= _majority(len(verdicts)) else None
+
+
+def _agreed(said: Iterable[object], of: int) -> Any:  # noqa: ANN401 - one of what is said
+    """Return what a majority of so many votes says; None where there is none."""
+    value, times = Counter(said).most_common(1)[0]
+    return value if times >= _majority(of) else None
 
 
 def _majority(votes: int) -> int:

@@ -21,10 +21,10 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import steps
 from reelbench.registry.text_tables import Table, number
-from reelbench.studio.diagnosis.folder import Folder, judged
+from reelbench.studio.diagnosis.folder import Folder, Step, judged
+from reelbench.studio.diagnosis.tagger_agreement import CODES
+from reelbench.studio.diagnosis.tagger_agreement import Node as NodeKey
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
-from reelbench.studio.evidence.tagger_agreement import CODES, Judged
-from reelbench.studio.evidence.tagger_agreement import Node as NodeKey
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Content, Draw, Marks, ReviewKind, Reviews, ReviewSummary, Sources
@@ -51,21 +51,21 @@ class EvidenceNodes(ReviewKind):
         split, attempts = str(settings.get("split")), judged(folder)
         if not attempts:
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
-        rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in attempts}
+        rows = {asked.video: {"id": asked.id, "video": asked.video} for asked in (step.question for step in attempts)}
         if draw is None:
             items = [item for attempt in attempts for item in _node_items(attempt, alone=True)]
             alone = [parts.Place(item["about"]["video"], item["id"], [item]) for item in items]
             return Content(self, spec, split, alone, rows)
-        by_question = {key: list(group) for key, group in groupby(attempts, key=lambda attempt: attempt.question)}
+        by_question = {key: list(group) for key, group in groupby(attempts, key=lambda step: step.question.id)}
         questions = [{"id": key} for key in by_question]
         if draw.per is not None:
             questions = [
                 row for row in loading.locate(given.name, split, given.data).read() if row["id"] in by_question
             ]
         places = [
-            parts.Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
+            parts.Place(step.question.video, f"{key}, attempt {step.record.round}", _node_items(step))
             for key in draw.names(spec, questions)
-            for attempt in by_question[key]
+            for step in by_question[key]
         ]
         return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
 
@@ -103,26 +103,27 @@ class EvidenceNodes(ReviewKind):
 NODES = EvidenceNodes()
 
 
-def _node_items(attempt: Judged, *, alone: bool = False) -> list[parts.Item]:
+def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
+    asked, graph = step.question, step.graph
     texts = {  # whatever node is judged: nothing that a tagger said
-        "Question": attempt.texts["question"],
-        "Answer": attempt.texts["answer"],
-        "A person's notes": attempt.texts["notes"],
-        "The model was told": attempt.cue,
-        "The model wrote": attempt.output or "(nothing)",
+        "Question": asked.question,
+        "Answer": asked.answer,
+        "A person's notes": asked.steps,
+        "The model was told": step.cue,
+        "The model wrote": step.attempt.output or "(nothing)",
     }
-    of_attempt = [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
+    of_attempt = [parts.shown_text(heading, text, asked.language) for heading, text in texts.items() if text]
     items: list[parts.Item] = []
-    for key in attempt.labels:
-        node = attempt.graph.by_id[key]
-        parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
+    for key in step.settled:
+        node = graph.by_id[key]
+        parents = [graph.by_id[parent].evidence for parent in node.parents]
         # What is one for all nodes of an attempt stands above the first of them.
         shows = [] if items and not alone else list(of_attempt)
         shows.append(parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]))
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
-        item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, NODES.asks)
-        item["about"] |= {"question": attempt.question, "node": node.id, "round": attempt.round}
+        item = parts.review_item(f"{asked.id} {node.id}", asked.video, shows, NODES.asks)
+        item["about"] |= {"question": asked.id, "node": node.id, "round": step.record.round}
         items.append(item)
     return items
 

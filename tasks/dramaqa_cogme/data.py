@@ -33,38 +33,28 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     # Episode, scene and shot: anything else would point outside the pictures.
     for where, entry in questions_of(questions, "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid")))):
         vid, level = entry["vid"], entry.get("q_level_logic")
+        question, options = text_of(entry, "que", where, EXPECTED), entry.get("answers")
+        if not isinstance(options, list) or len(options) != OPTIONS:
+            given = f"{len(options)} of them" if isinstance(options, list) else repr(options)
+            raise InputError(f"{where}: expected {OPTIONS} 'answers', found {given}")
+        # `correct_idx` counts from 0, whatever older documents say.
+        right, index = "" if split == "test" else option_letter(entry.get("correct_idx")), entry.get("correct_idx")
+        if right is None and index is None:
+            raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
+        if right is None:
+            raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}")
         yield {
             "id": entry["qid"],
             "video": vid,
-            "question": text_of(entry, "que", where, EXPECTED),
+            "question": question,
             "language": "en",
-            "options": options(entry, where),
-            "answer": "" if split == "test" else letter(entry, where),
+            "options": [str(option) for option in options],
+            "answer": right,
             "difficulty": [] if level is None else [str(level)],
             "video_type": str(entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")),
             "shots": shots(entry, where),
             "subtitles": said.get(vid, ""),
         }
-
-
-def options(entry: dict[str, Any], where: str) -> list[str]:
-    """Return the five options."""
-    value = entry.get("answers")
-    if not isinstance(value, list) or len(value) != OPTIONS:
-        given = f"{len(value)} of them" if isinstance(value, list) else repr(value)
-        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {given}")
-    return [str(option) for option in value]
-
-
-def letter(entry: dict[str, Any], where: str) -> str:
-    """Return the letter of the right option: `correct_idx` counts from 0, whatever older documents say."""
-    index = entry.get("correct_idx")
-    if index is None:
-        raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
-    right = option_letter(index)
-    if right is None:
-        raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}")
-    return right
 
 
 def option_letter(index: object) -> str | None:

@@ -41,15 +41,20 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 f"{where} has no options; expected the Hub's file with {_HUB} (the evaluator's rextime_val.jsonl alone "
                 f"has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
             )
+        question = text_of(entry, "question", where, EXPECTED)
+        answer = "" if hidden or open_form else text_of(entry, "ans", where, "the letter of the right option")
+        span = [] if hidden else windows(entry, where)[0]
+        if not is_number(entry.get("duration")) or entry["duration"] <= 0:
+            raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
         yield {
             "id": entry["qid"],
             "video": str(entry["vid"]),
-            "question": text_of(entry, "question", where, EXPECTED),
+            "question": question,
             "language": "en",
             "options": [str(option) for option in options],
-            "answer": "" if hidden or open_form else text_of(entry, "ans", where, "the letter of the right option"),
-            "span": [] if hidden else windows(entry, where)[0],
-            "duration": duration(entry, where),
+            "answer": answer,
+            "span": span,
+            "duration": float(entry["duration"]),
             "category": category(entry),
             "source": str(entry.get("source") or ""),
             "sentence": "" if hidden else str(entry.get("answer") or ""),
@@ -79,13 +84,6 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
     ends = [max(0.0, end) for end in read_windows(given, f"{where}: the window")]
     return [ends[at : at + 2] for at in range(0, len(ends), 2)]
-
-
-def duration(entry: dict[str, Any], where: str) -> float:
-    """Return the video's length in seconds."""
-    if not is_number(entry.get("duration")) or entry["duration"] <= 0:
-        raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
-    return float(entry["duration"])
 
 
 def category(entry: dict[str, Any]) -> list[str]:

@@ -12,7 +12,6 @@ from reelbench.scoring.cognitive_profile import (
     Tags,
     from_tags,
     read_tags,
-    unmatched,
 )
 
 GOOD = {"qid": 7, "target": ["Character", "Emotion"], "content": ["Causality"], "thinking": "Reasoning"}
@@ -102,10 +101,6 @@ def test_files_that_hold_no_rows(tmp_path):
         read_tags(written(tmp_path, [GOOD]))
     with pytest.raises(InputError, match=r"line 2, column .*: not valid JSON"):
         read_tags(written(tmp_path, GOOD, '{"qid": 8, "tar'))
-
-
-def test_tags_and_questions_without_each_other():
-    assert unmatched({"1": None, "2": None, "9": None}, ["2", "3", "1", "4"]) == (["9"], ["3", "4"])
 
 
 def test_the_facets_that_rows_lack_are_those_of_tags():

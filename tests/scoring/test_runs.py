@@ -48,7 +48,8 @@ def test_each_item_is_averaged_and_one_without_a_score_in_a_run_is_unscored():
     made = runs.averaged([of_run([1, 0, 1]), of_run([1, 1, None]), of_run([0, 1, 1])[:3]])
     assert [sample.scores for sample in made] == [{"correct": pytest.approx(2 / 3)}] * 2 + [{}]
     assert [sample.state for sample in made] == ["scored", "scored", "unscored"]
-    assert aggregation.run_values(SPEC, ACCURACY, aggregation.each_run(made)) == [50, 100, 50]
+    values = [aggregation.metric_value(SPEC, ACCURACY, run) for run in aggregation.each_run(made)]
+    assert values == [50, 100, 50]
     assert runs.averaged([of_run([1, 0, 1]), of_run([1, 1])])[-1].id == "q001"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.scoring.answers.reasoning import last_line
-from reelbench.studio.diagnosis.asking import ROLES, RoleModels, prompts_of
+from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion
 from reelbench.studio.diagnosis.loop import Plan, isolate
 
@@ -65,7 +65,7 @@ def run(
         questions=questions(count),
         graphs={},
         models=RoleModels(
-            dict.fromkeys(ROLES, options), note=told.append, prompts=prompts_of(more.pop("prompts", None))
+            dict.fromkeys(ROLES, options), note=told.append, prompts=DiagnosisPrompts(more.pop("prompts", None))
         ),
         about={"benchmark": "test"},
         **more,

@@ -3,8 +3,11 @@
 import pytest
 
 from reelbench.registry.errors import InputError
+from reelbench.studio.diagnosis.folder import Attempt, ReasonedQuestion, Step
+from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
+from reelbench.studio.evidence.findings import LABELS
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.tagger_agreement import Judged, tagger_agreement
+from reelbench.studio.evidence.isolation import NodeTag, Round
 
 T, A, R = "Temporal Localization", "Attribute Misidentification", "Reasoning"
 
@@ -15,9 +18,16 @@ def judged(question, codes, *, video="v1", number=1):
         Node(id=f"n{place}", evidence=f"evidence {place}", parents=(f"n{place - 1}",) if place > 1 else ())
         for place in range(1, len(codes) + 1)
     )
-    labels = {f"n{place}": code for place, code in enumerate(codes, start=1) if code}
-    texts = {"question": "Q", "answer": "A", "notes": "N"}
-    return Judged(question, video, "en", texts, number, "", "", Graph(id=question, nodes=nodes), labels)
+    tags = {
+        f"n{place}": NodeTag(
+            status=code if code in ("right", "divergent") else "wrong", label=code if code in LABELS else None,
+            settled=number,
+        )
+        for place, code in enumerate(codes, start=1) if code
+    }  # fmt: skip
+    asked = ReasonedQuestion(id=question, video=video, question="Q", answer="A", reasoning_steps="N")
+    record = Round(id=question, round=number, nodes=tags)
+    return Step(asked, Graph(id=question, nodes=nodes), Attempt(id=question), record, None)
 
 
 def people(**said):

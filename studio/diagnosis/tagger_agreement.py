@@ -13,8 +13,8 @@ import numpy as np
 from reelbench.registry.errors import InputError
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.intervals import Estimate, mean_over_clusters
+from reelbench.studio.diagnosis.folder import Step
 from reelbench.studio.evidence.findings import LABELS
-from reelbench.studio.evidence.graphs import Graph
 
 RIGHT, DIVERGENT = "right", "divergent"
 CODES = (RIGHT, *LABELS, DIVERGENT)
@@ -22,25 +22,6 @@ CODES = (RIGHT, *LABELS, DIVERGENT)
 
 Node = tuple[str, str]
 """Question id and node id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """An attempt (`round` from 1), and what a tagger said of the nodes that it settled on it."""
-
-    question: str
-    video: str
-    language: str
-    texts: Mapping[str, str]
-    """`question`, `answer` and `notes` (a person's steps)."""
-    round: int
-    cue: str
-    """What the model was told, or ""."""
-    output: str
-    """What the model wrote."""
-    graph: Graph
-    labels: Mapping[str, str]
-    """Node id -> one of `CODES`, in topological order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +55,31 @@ class TaggerAgreement:
     first_errors: FirstErrors
 
 
-def tagger_agreement(judged: Sequence[Judged], people: Mapping[Node, str]) -> TaggerAgreement:
+def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> TaggerAgreement:
     """Hold a tagger against what people say of nodes, as far as they do; InputError where no node is judged by both."""
+    tagger: dict[str, dict[str, str]] = {}
+    for step in judged:
+        codes = {key: tag.label or tag.status for key, tag in step.settled.items()}
+        tagger.setdefault(step.question.id, {}).update(codes)
+    steps = {step.question.id: step for step in judged}
     triples = [
-        (one.video or one.question, code, people[one.question, node])
-        for one in judged
-        for node, code in one.labels.items()
-        if (one.question, node) in people
+        (steps[question].question.cluster, code, people[question, node])
+        for question, labels in tagger.items()
+        for node, code in labels.items()
+        if (question, node) in people
     ]
     if not triples:
         raise InputError("people judged none of the nodes that this tagger did: are these pages of this diagnosis?")
-    videos = [video for video, _, _ in triples]
+    videos, first, second = zip(*triples, strict=True)
     equal = np.array([float(tagger == person) for _, tagger, person in triples])
-    first, second = ([float(CODES.index(triple[place])) for triple in triples] for place in (1, 2))
-    graphs = {one.question: one.graph for one in judged}
-    tagger: dict[str, dict[str, str]] = {}
-    for one in judged:
-        tagger.setdefault(one.question, {}).update(one.labels)
     found: list[float] = []
     cleared: list[float] = []
     for question, labels in tagger.items():
         said = {node: people[question, node] for node in labels if (question, node) in people}
         if len(said) == len(labels):
             truth, guess = (
-                next((node for node in graphs[question].order if codes.get(node, RIGHT) in LABELS), None)
-                for codes in (said, labels)
+                next((node for node in steps[question].graph.order if given.get(node, RIGHT) in LABELS), None)
+                for given in (said, labels)
             )
             (found if truth is not None else cleared).append(float(guess == truth))
     share, clear = (fmean(known) if known else None for known in (found, cleared))
@@ -106,7 +87,7 @@ def tagger_agreement(judged: Sequence[Judged], people: Mapping[Node, str]) -> Ta
     return TaggerAgreement(
         nodes=len(triples),
         same=mean_over_clusters(equal, videos, bounds=(0, 1)),
-        kappa=cohen_kappa(first, second),
+        kappa=cohen_kappa([CODES.index(code) for code in first], [CODES.index(code) for code in second]),
         labels={
             code: {
                 "people": sum(person == code for _, _, person in triples),
