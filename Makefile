@@ -20,7 +20,7 @@ help:
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make sizes    lines and functions of each room, as CONTRIBUTING.md states them'
-	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
+	@echo 'make tasks    write the YAML of our tasks from their specs'
 	@echo 'make release  all of a release that needs no account, and what it lacks      make version VERSION=1.2.3   before it'
 	@echo 'make dist     build the sdist and the wheel of a release, and look at them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'

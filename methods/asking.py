@@ -225,7 +225,7 @@ class _Run:
             await asyncio.sleep(PAUSE_S)
             calls = self.asker.in_flight
             for_frames = self.wanting and calls < self.asker.options.concurrency
-            self.waits.saw("frames" if for_frames else "the server" if calls else None)
+            self.waits["frames" if for_frames else "the server" if calls else None] += 1
 
     def check(self, asked: int, note: Callable[[str], None]) -> None:
         """Say how many questions the server gave no answer to; ReelbenchError where it gave none at all."""

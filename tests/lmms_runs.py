@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import sys
-from importlib import import_module
 
 from reelbench.registry.files import write_text
 
@@ -13,9 +12,10 @@ SMALL = {"max_new_tokens": 12}
 
 def functions(spec):
     """What lmms-eval is given for a benchmark's tasks."""
+    from reelbench.tasks.lmms import codegen
     from reelbench.tasks.lmms.task import LmmsTask
 
-    return LmmsTask(spec) if spec.file else import_module(f"{spec.package}.lmms").TASK
+    return LmmsTask(spec) if spec.file else codegen.functions(spec.id)
 
 
 def evaluate(model, model_args, task, *, limit=2, gen_kwargs=None, **options):

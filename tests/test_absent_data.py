@@ -143,10 +143,12 @@ def test_a_task_whose_prompt_needs_what_is_not_here_is_left_out(evaluate, tmp_pa
 
 
 def test_a_failure_that_is_not_the_datas_is_not_hidden(evaluate, monkeypatch):
+    from reelbench.tasks.lmms import codegen
+
     def broken(_):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("reelbench.tasks.rextime.lmms.doc_to_target", broken)
+    monkeypatch.setattr(codegen.functions("rextime"), "doc_to_target", broken)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         evaluate("rextime_mini")
 

@@ -94,22 +94,14 @@ class Ahead(Generic[KeyT]):
             self._changed.notify_all()
 
 
-class Waits:
-    """What a run waits for, looked at again and again, and said as shares of the time."""
-
-    def __init__(self) -> None:
-        """Set up; nothing was looked at yet."""
-        self._seen: Counter[str] = Counter()
-
-    def saw(self, what: str | None) -> None:
-        """Note what the run waits for just now; None where it works itself."""
-        self._seen[what or ""] += 1
+class Waits(Counter[str | None]):
+    """How often a run was seen to wait for what (None: it works itself), said as shares of the time."""
 
     def __str__(self) -> str:
         """Return the waits as shares of the time, the longest first; empty where there was none."""
-        shares = [f"for {what} {seen / self._seen.total():.0%}" for what, seen in self._seen.most_common() if what]
+        shares = [f"for {what} {seen / self.total():.0%}" for what, seen in self.most_common() if what]
         return f"waiting {', '.join(shares)}" if shares else ""
 
     def worth_saying(self) -> bool:
         """Whether the run was long enough for its shares to say something: ten seconds."""
-        return self._seen.total() * PAUSE_S >= 10  # noqa: PLR2004
+        return self.total() * PAUSE_S >= 10  # noqa: PLR2004

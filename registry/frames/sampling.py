@@ -193,29 +193,21 @@ class FrameSampling:
         return (self.start or 0.0, math.inf if self.end is None else self.end)
 
     def _spec(self, *, form: bool) -> str:
-        parts = [self.kind]
-        match self.kind:
-            case "uniform" | "keyframe":
-                parts = [f"{self.kind}:{self.frames}"]
-            case "fps":
-                parts = [f"fps:{_number(self.fps or 0)}"]
-                if self.frames is not None:
-                    parts.append(f"max={self.frames}")
-            case "window":
-                parts = [f"window:{_number(self.start or 0)}-{_number(self.end or 0)}", str(self.frames)]
-            case "all" | "none" | "native":
-                pass
-        if self.size is not None:
-            parts.append(f"size={self.size}")
-        if form:
-            parts.append(f"as={self.form}")
-        if self.keeps_sound:
-            parts.append("audio=keep")
-        if self.times == "text":
-            parts.append("times=text")
-        if self.subs == "file":
-            parts.append(SUBTITLED)
-        return ",".join(parts)
+        several = f"{self.kind}:{self.frames}" if self.kind in {"uniform", "keyframe"} else self.kind
+        heads = {
+            "fps": f"fps:{_number(self.fps or 0)}",
+            "window": f"window:{_number(self.start or 0)}-{_number(self.end or 0)},{self.frames}",
+        }
+        parts = {
+            heads.get(self.kind, several): True,
+            f"max={self.frames}": self.kind == "fps" and self.frames is not None,
+            f"size={self.size}": self.size is not None,
+            f"as={self.form}": form,
+            "audio=keep": self.keeps_sound,
+            "times=text": self.times == "text",
+            SUBTITLED: self.subs == "file",
+        }
+        return ",".join(part for part, said in parts.items() if said)
 
     @property
     def decodes(self) -> bool:

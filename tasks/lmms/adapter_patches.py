@@ -7,7 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,10 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
 
     ask_ours = partial(swallowed.answers, ask=ask)
     plain = groups.pop(None, [])
-    with visuals.decoding_ahead(ours[number] for number in order), in_our_order(adapter):
+    # Its own order (on by default) is by a hash of the prompt, which parts a video's questions; its user may choose it.
+    as_it_does = not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen
+    in_our_order = nullcontext() if as_it_does else replaced(adapter, _QUEUE, stand_in=False)
+    with visuals.decoding_ahead(ours[number] for number in order), in_our_order:
         with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
 
             def answer(number: int) -> None:
@@ -111,31 +114,14 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
     return [answers[number] for number in range(len(requests))]
 
 
-@contextmanager
-def in_our_order(adapter: Any) -> Iterator[None]:  # noqa: ANN401 - lmms-eval's model
-    """Have an adapter send requests in the order given, unless its user chose otherwise.
-
-    Its own order (`prefix_aware_queue`, on by default) is by a hash of the prompt, which parts a video's questions.
-    """
-    if not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen:
-        yield
-        return
-    with replaced(adapter, _QUEUE, stand_in=False):
-        yield
-
-
 def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
     if workers == 1:  # in this thread: which device is current is a thread's own matter
         for number in numbers:
             work(number)
         return
     with ThreadPoolExecutor(workers) as pool:
-        pending = [pool.submit(work, number) for number in numbers]
-        try:
-            for future in pending:
-                future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for _ in pool.map(work, numbers):  # where one fails, no other is begun
+            pass
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """A benchmark's tasks as lmms-eval is told of them: configurations made from its spec.
 
-A package has them as files: `lmms.py` and a YAML for each task.
+A package has them as files: a YAML for each task.
 
     python -m reelbench.tasks.lmms.codegen PACKAGE
 
 writes them into the package's folder; `make tasks` does so for our own. What a `benchmark.yaml` declares has none: its
 tasks' configurations are made when they are asked for (`index`, `config`), with the functions themselves in place of
-their names.
+their names. What YAML names by `!function` is an attribute of this module, `BENCHMARK-NAME`.
 """
 
 import re
@@ -24,6 +24,7 @@ from reelbench.registry.files import write_text
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, LmmsTask, name_of_rows
 
+_HERE = "reelbench.tasks.lmms.codegen"
 _ORIGIN = "Written from the spec by `python -m reelbench.tasks.lmms.codegen`"
 
 
@@ -49,15 +50,15 @@ def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
     prompt = {"lmms_eval_specific_kwargs": {"default": {"prompt": task.prompt}}} if task.prompt is not None else {}
     # lmms-eval's own `until` would cut the answer at its first blank line.
     greedy = {"max_new_tokens": task.max_new_tokens, "temperature": 0, "do_sample": False, "until": []}
-    how = {"aggregation": Function(f"{spec.package}.lmms.aggregate"), "higher_is_better": True}
+    how = {"aggregation": Function(f"{_HERE}.{spec.id}-aggregate"), "higher_is_better": True}
     return {
         "task": task.name,
         **({"tag": list(task.tags)} if task.tags else {}),
-        "dataset_path": Function(f"{spec.package}.lmms.{name_of_rows(task)}"),
+        "dataset_path": Function(f"{_HERE}.{spec.id}-{name_of_rows(task)}"),
         "dataset_kwargs": {"load_from_disk": True},
         "test_split": task.split,
         "output_type": "generate_until",
-        **{name: Function(f"{spec.package}.lmms.{name}") for name in FUNCTIONS if name != "aggregate"},
+        **{name: Function(f"{_HERE}.{spec.id}-{name}") for name in FUNCTIONS if name != "aggregate"},
         **prompt,
         "generation_kwargs": greedy,
         "filter_list": [
@@ -80,9 +81,7 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     for task in spec.tasks:
         text = yaml.dump(_config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
         tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
-    imports = "\n".join(sorted([f"from {spec.package} import SPEC", "from reelbench.tasks.lmms.task import LmmsTask"]))
-    module = f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n{imports}\n\nTASK = LmmsTask(SPEC)\n'
-    return {"lmms.py": f"{module}__getattr__ = TASK.named\n", **tasks}
+    return tasks
 
 
 def write(package: str) -> list[Path]:
@@ -112,8 +111,19 @@ def index() -> dict[str, dict[str, Any]]:
     return entries
 
 
-_made = cache(lambda _, name: LmmsTask(discovery.get(name)))
-"""The tasks' functions by file and id: of another file, another benchmark."""
+_made = cache(lambda _, name: LmmsTask(discovery.get(name)))  # of another file, another benchmark
+
+
+def functions(benchmark: str) -> LmmsTask:
+    """Return the functions of a benchmark's tasks, always the same ones."""
+    return _made(discovery.get(benchmark).file, benchmark)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function, or rows
+    benchmark, dash, wanted = name.partition("-")
+    if not dash:
+        raise AttributeError(f"{_HERE} has no {name}")
+    return functions(benchmark).named(wanted)
 
 
 def config(name: str) -> dict[str, Any] | None:
@@ -121,18 +131,15 @@ def config(name: str) -> dict[str, Any] | None:
     known = discovery.find_task(name)
     if known is None or not known[0].file:
         return None
-    spec, task = known
-    functions: LmmsTask = _made(spec.file, spec.id)
 
     def resolved(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
         if isinstance(value, Function):
-            module, _, function = value.rpartition(".")
-            return functions.named(function) if module == f"{spec.package}.lmms" else imported(f"{module}:{function}")
+            return imported(":".join(value.rsplit(".", 1)))
         if isinstance(value, dict):
             return {key: resolved(part) for key, part in value.items()}
         return [resolved(part) for part in value] if isinstance(value, list) else value
 
-    return resolved(_config(spec, task))
+    return resolved(_config(*known))
 
 
 if __name__ == "__main__":

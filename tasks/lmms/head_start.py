@@ -71,13 +71,9 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
     return dict(islice(work.items(), WINDOW * allotted()))
 
 
-def _end_with_lmms_eval() -> None:
-    sys.stdin.read()  # nothing comes: it ends when lmms-eval, which holds the other end, does
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_lmms_eval, daemon=True).start()
+    # Nothing comes on stdin: it ends when lmms-eval, which holds the other end, does.
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     videos = first_videos(sys.argv[1:])
     with Ahead(videos) as ahead:
         for ready in filter(None, map(ahead.reached, videos)):

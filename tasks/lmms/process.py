@@ -6,8 +6,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -109,36 +109,30 @@ def followed(part: Bar | None, start: Start) -> Start:
         return start
 
     def told(arguments: list[str], environ: dict[str, str], kept_open: Sequence[int], stdout: int | None) -> None:
-        with _following(part, environ):
-            start(arguments, environ, kept_open, stdout)
+        ended = threading.Event()
+        with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
+            environ[settings.PROGRESS.name] = folder
+            following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
+            following.start()
+            try:
+                start(arguments, environ, kept_open, stdout)
+            finally:
+                ended.set()
+                following.join()
 
     return told
 
 
-@contextmanager
-def _following(part: Bar, environ: dict[str, str]) -> Generator[None]:
+def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:
     """Tell `part` of the questions that the processes have begun, and what they say of themselves."""
-    ended = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
-        environ[settings.PROGRESS.name] = folder
-
-        def follow() -> None:
-            known, show, over = 0, no_show, False
-            with ExitStack() as parts:
-                while not over:
-                    over = ended.wait(1.0)
-                    told = [read_json(file) for file in Path(folder).glob("*.json")]  # one of each process
-                    if (of := sum(one["of"] for one in told)) != known:
-                        known, show = of, parts.enter_context(part("lmms-eval", of))
-                    show(sum(one["done"] for one in told), told[0]["line"] if told else "")
-
-        following = threading.Thread(target=follow, daemon=True)
-        following.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            following.join()
+    known, show, over = 0, no_show, False
+    with ExitStack() as parts:
+        while not over:
+            over = ended.wait(1.0)
+            told = [read_json(file) for file in folder.glob("*.json")]  # one of each process
+            if (of := sum(one["of"] for one in told)) != known:
+                known, show = of, parts.enter_context(part("lmms-eval", of))
+            show(sum(one["done"] for one in told), told[0]["line"] if told else "")
 
 
 def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> dict[str, Questions]:

@@ -1,8 +1,7 @@
 """What an lmms-eval task of ours is made of: the functions that its YAML names, the same for every benchmark.
 
-A benchmark's `lmms.py` makes one `LmmsTask` and has the names of `named`, because YAML's `!function` takes
-`module.name` only. Nothing here raises into lmms-eval's worker threads: it would retry five times, throw the whole run
-away and still exit with 0.
+Each benchmark has one `LmmsTask`, which YAML's `!function` reaches through `codegen`. Nothing here raises into
+lmms-eval's worker threads: it would retry five times, throw the whole run away and still exit with 0.
 """
 
 import json
@@ -32,18 +31,10 @@ from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers.reasoning import last_line
+from reelbench.tasks import submissions
 from reelbench.tasks.lmms import adapter_patches, adapters, arrivals, option_scores
 from reelbench.tasks.lmms import visuals as frames
 from reelbench.tasks.prompting import CUE, prompt_of
-from reelbench.tasks.submissions import (
-    answered,
-    cut_off,
-    hides,
-    reference_of,
-    submission_advice,
-    submission_suffix,
-    write_submission,
-)
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -212,11 +203,11 @@ class LmmsTask:
         if option_scores.ANSWERING in doc:
             given, scores = option_scores.answered(doc, answer)
         else:
-            given = answered(
+            given = submissions.answered(
                 self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), rows.timing(doc)
             )
-        reason = given.reason or (Reason.CUT_OFF if cut_off(answer) else None)
-        if reason is None and hides(self.spec, doc["split"]):
+        reason = given.reason or (Reason.CUT_OFF if submissions.cut_off(answer) else None)
+        if reason is None and submissions.hides(self.spec, doc["split"]):
             reason = Reason.ANSWERS_HIDDEN
         if shown.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
@@ -225,7 +216,7 @@ class LmmsTask:
         arrived = "unknown" if number is None else number if handed - number not in {0, shown.padding} else None
         if not handed or shown.problem is not None:
             arrived = None
-        return reference_of(self.spec, doc).item(
+        return submissions.reference_of(self.spec, doc).item(
             given,
             parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
@@ -247,18 +238,16 @@ class LmmsTask:
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample(Reason.SCORER_FAILED)
-        if hides(self.spec, doc["split"]):
+        if submissions.hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
-        details[self.spec.primary.name] |= {
-            "sample": sample.model_dump(),
-            "question": item.question,
-            "audio": self._frames_of(doc).recorded(doc).audio,
-        }
+        audio = self._frames_of(doc).recorded(doc).audio
+        first = details[self.spec.primary.name]
+        first |= {"sample": sample.model_dump(), "question": item.question, "audio": audio}
         if (delivered := self._frames_of(doc).delivered()) is not None:
-            details[self.spec.primary.name]["delivered"] = delivered
+            first["delivered"] = delivered
         if (record := self._judge.record()) is not None:
-            details[self.spec.primary.name]["judge"] = {"process": os.getpid(), **record.model_dump()}
+            first["judge"] = {"process": os.getpid(), **record.model_dump()}
         return details
 
     def aggregate(self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None) -> float | None:
@@ -297,14 +286,14 @@ class LmmsTask:
         folder = Path(output) if output else home() / "submissions"
         stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
         task = next(task.name for task in self.spec.tasks if task.split == items[0]["split"])
-        path = folder / f"{stamp}_submission_{task}{submission_suffix(self.spec)}"
+        path = folder / f"{stamp}_submission_{task}{submissions.submission_suffix(self.spec)}"
         samples = [Sample.model_validate(item["sample"]) for item in items]
         try:
-            write_submission(self.spec, samples, path)
+            submissions.write_submission(self.spec, samples, path)
         except OSError as error:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
-            todo = submission_advice(items[0]["split"], path, "the owners' server")
+            todo = submissions.submission_advice(items[0]["split"], path, "the owners' server")
             log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
 
 

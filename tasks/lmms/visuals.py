@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError, first_line
@@ -90,7 +90,7 @@ class Asking:
         self.waiting: set[int] = set()  # threads that wait for frames
         self.waits = Waits()
         self._questions, self._videos = questions, work.keys()
-        self._ended = threading.Event()
+        self.ended = threading.Event()
 
     def __str__(self) -> str:
         """Return the videos that are ready, and what was waited for."""
@@ -100,9 +100,9 @@ class Asking:
     def look(self) -> None:
         """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
         folder, number, said = settings.PROGRESS.get(), 0, _SAID
-        while not self._ended.wait(PAUSE_S):
+        while not self.ended.wait(PAUSE_S):
             number += 1
-            self.waits.saw("frames" if self.waiting else "the model")
+            self.waits["frames" if self.waiting else "the model"] += 1
             if number % 10 == 0:
                 self._write(folder)
             if number == said:
@@ -115,17 +115,6 @@ class Asking:
             told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
             with suppress(OSError):  # whoever wanted to know has ended
                 write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
-
-    def __enter__(self) -> Self:
-        self._looking = threading.Thread(target=self.look, name="reelbench-waits", daemon=True)
-        self._looking.start()
-        self.ahead.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.ahead.__exit__(*error)
-        self._ended.set()
-        self._looking.join()
 
 
 class Frames:
@@ -244,7 +233,7 @@ class Frames:
 @contextmanager
 def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[None]:
     """Decode the videos of questions, in their order, while the block asks them; say at its end what it waited for."""
-    global _asking
+    global _asking  # noqa: PLW0603 - what this process does
     work: dict[Video, Callable[[], object]] = {}
     number = 0
     for spec, row in questions:
@@ -254,13 +243,18 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
     if not number:
         yield
         return
-    with Asking(number, work) as _asking:
-        try:
+    _asking = asking = Asking(number, work)
+    looking = threading.Thread(target=asking.look, name="reelbench-waits", daemon=True)
+    looking.start()
+    try:
+        with asking.ahead:
             yield
-        finally:
-            told, _asking = _asking, None
-            if told.waits.worth_saying():
-                log.warning("%d questions asked, %s", number, told)
+    finally:
+        _asking = None
+        asking.ended.set()
+        looking.join()
+        if asking.waits.worth_saying():
+            log.warning("%d questions asked, %s", number, asking)
 
 
 def problem(spec: BenchmarkSpec, row: Row) -> str | None:

@@ -14,10 +14,11 @@ from reelbench.registry.media import library as media
 from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.records import Item
 from reelbench.scoring import aggregation
-from reelbench.tasks.curve import lmms
+from reelbench.tasks.lmms import codegen
 from tests.servers.judge import Answer, JudgeServer
 
 SPEC = registry.get("curve")
+lmms = codegen.functions("curve")
 ID = "a-B_c1D2e3F"
 
 # One text per locale of both lists, each with what is easily lost: joiners, combining marks, digits of the script or

@@ -12,9 +12,10 @@ from reelbench import registry
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
 from reelbench.scoring.cognitive_profile import COMPONENTS
-from reelbench.tasks.dramaqa_cogme import lmms
+from reelbench.tasks.lmms import codegen
 
 SPEC = registry.get("dramaqa_cogme")
+lmms = codegen.functions("dramaqa_cogme")
 EPISODE = "SquarePlay07"
 SCENE = f"{EPISODE}_002_0000"
 
@@ -169,7 +170,7 @@ class TestWhatIsSaid:
         monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(folder))
         assert len(lmms.process_docs(registry.load("dramaqa_cogme"))) == 1
         assert len(lmms.process_docs(registry.load("dramaqa_cogme_subtitles"))) == 0
-        assert lmms.TASK.data["dramaqa_cogme_subtitles"].problem == (
+        assert lmms.data["dramaqa_cogme_subtitles"].problem == (
             "its prompt needs subtitles, and no question has any; put AnotherMissOh_script.json beside the questions"
         )
 

@@ -64,6 +64,6 @@ def test_shares_of_the_waiting_leave_out_the_runs_own_work():
     assert str(waits) == ""
     for what, looks in (("the server", 92), ("frames", 3), (None, 5)):
         for _ in range(looks):
-            waits.saw(what)
+            waits[what] += 1
     assert str(waits) == "waiting for the server 92%, for frames 3%"
     assert waits.worth_saying()

@@ -12,6 +12,7 @@ from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.registry.question_files import QuestionCues
 from reelbench.scoring.answers.reasoning import last_line
+from reelbench.tasks.lmms import codegen
 from reelbench.tasks.score_runs import check_scored
 
 REASONED = [
@@ -34,7 +35,7 @@ def cued(tmp_path, monkeypatch):
 
 def asked(spec, task):
     """Return a task's rows as lmms-eval asks them, and each one's prompt."""
-    lmms = import_module(f"{spec.package}.lmms").TASK
+    lmms = codegen.functions(spec.id)
     rows = lmms.process_docs(registry.load(task.name))
     return rows, [lmms.doc_to_text(row, {"prompt": task.prompt}) for row in rows]
 
@@ -63,7 +64,7 @@ def test_only_the_rows_in_the_file_are_asked_with_their_cue(spec, task, cued):
     rows, prompts = asked(spec, task)
     assert rows["id"] == [ids[0], ids[2]]
     assert ["{braces} stay" in prompt for prompt in prompts] == [False, True]
-    lmms = import_module(f"{spec.package}.lmms").TASK
+    lmms = codegen.functions(spec.id)
     assert lmms.data[task.name].media_missing == 0
     assert lmms.data[task.name].problem is None
 
@@ -71,7 +72,7 @@ def test_only_the_rows_in_the_file_are_asked_with_their_cue(spec, task, cued):
 @each_task
 def test_an_answer_is_its_last_line_and_all_is_kept(spec, task):
     rows, _ = asked(spec, task)
-    item = import_module(f"{spec.package}.lmms").TASK.item(rows[0], "1. at 0:02 …\n\n**The answer**\n\n")
+    item = codegen.functions(spec.id).item(rows[0], "1. at 0:02 …\n\n**The answer**\n\n")
     assert item.prediction == "The answer"
     assert item.parsed == {"output": "1. at 0:02 …\n\n**The answer**\n\n"}
 
@@ -81,7 +82,7 @@ def test_a_file_that_names_none_of_them_is_told(spec, task, cued):
     cued({"nobody": "x"})
     rows, _ = asked(spec, task)
     assert len(rows) == 0
-    problem = import_module(f"{spec.package}.lmms").TASK.data[task.name].problem
+    problem = codegen.functions(spec.id).data[task.name].problem
     assert problem == f"REELBENCH_CUES: the file names no question of {task.name}"
 
 
