@@ -141,7 +141,7 @@ class ChatClient:
             line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
             raise TransientError(line, maybe_paid=True)
         if not 200 <= response.status < 300:  # noqa: PLR2004
-            raise self._meaning(response.status, response.headers, content)
+            raise self._error_for_status(response.status, response.headers, content)
         try:
             return reply_in(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -187,7 +187,7 @@ class ChatClient:
         line = f"no connection to {where} ({what})" if never_there else f"{where} sent no whole reply ({what})"
         return TransientError(one_line(line), maybe_paid=not never_there)
 
-    def _meaning(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    def _error_for_status(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
         """Return the error of a reply with a status other than success."""
         options = self._options
         if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named

@@ -68,7 +68,7 @@ class GeminiClient(ChatClient):
                 reply = await google.models.generate_content(model=options.model, contents=turns, config=config)
         except errors.APIError as error:
             headers: Mapping[str, str] = {} if error.response is None else error.response.headers
-            raise self._meaning(error.code, headers, json.dumps(error.details).encode()) from None
+            raise self._error_for_status(error.code, headers, json.dumps(error.details).encode()) from None
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
             raise self._broken(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)

@@ -211,7 +211,7 @@ class _Run:
     async def ask_all(self, rows: Sequence[Row], ordered: Sequence[Row]) -> None:
         async with self.asker:
             await self.kept.begin(rows)
-            looking = asyncio.ensure_future(self._look())
+            looking = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._prediction)
             finally:
@@ -219,7 +219,7 @@ class _Run:
             await self.kept.check(self._reads_as)
         self.predictions = {row["id"]: made for row, made in zip(ordered, predictions, strict=True)}
 
-    async def _look(self) -> None:
+    async def _sample_waits(self) -> None:
         """Look what is waited for: frames only where another call could be in flight."""
         while True:
             await asyncio.sleep(PAUSE_S)

@@ -165,7 +165,7 @@ def serve_frames(
 
     The agent sees only these videos, by id: a benchmark's id, or the path in the folder without suffix.
     """
-    from reelbench.registry.media import served
+    from reelbench.registry.media import mcp_server
 
     wanted = _named(videos or (), split, data, question=question)
     for video in wanted.missing:
@@ -179,7 +179,7 @@ def serve_frames(
     if len(ids := dict(every)) < len(every):
         twice, _ = Counter(name for name, _ in every).most_common(1)[0]
         raise InputError(f"two videos are called {twice!r}; name them in two calls")
-    served.serve(served.Served(ids, log, question, size))
+    mcp_server.serve(mcp_server.Served(ids, log, question, size))
 
 
 def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:

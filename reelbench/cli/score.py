@@ -229,15 +229,15 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
     """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
     from reelbench.registry.data.loading import named
-    from reelbench.tasks import template
+    from reelbench.tasks import prediction_template
 
     if name is None:
         raise InputError("--template needs NAME, the benchmark")
-    rows = template.rows(name, files.split, files.data)
+    rows = prediction_template.rows(name, files.split, files.data)
     if output is None:
-        console.write(template.as_csv(rows).rstrip("\n"))
+        console.write(prediction_template.as_csv(rows).rstrip("\n"))
         return
-    template.write(rows, output)
+    prediction_template.write(rows, output)
     spec, _, _ = named(name, files.split)
     forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
     form = forms.get((spec.asks_choice, spec.asks_span))

@@ -124,7 +124,7 @@ def _count_people(
     )
 
 
-def merged_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
+def parse_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
     """Return an item's decision: `keep`, `drop`, `edit` or None, and the edited texts."""
     decision = marks.get("decision")
     edits = {

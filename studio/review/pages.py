@@ -109,7 +109,7 @@ def write(
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
         folder = output / _CLIPS if clips == "folder" else Path(aside)
         if clips:
-            shown = cut(parts, paths, folder, clips=clips, note=note, bar=bar)
+            shown = cut_clips(parts, paths, folder, clips=clips, note=note, bar=bar)
         else:
             shown: dict[str, Facts] = {}
             for video, path in paths.items():
@@ -307,7 +307,7 @@ def window(places: Iterable[Place]) -> tuple[float, float | None]:
     return max(0.0, min(start for start, _ in spans) - MARGIN), max(end for _, end in spans) + MARGIN
 
 
-def cut(
+def cut_clips(
     parts: Sequence[Sequence[Place]],
     videos: Mapping[str, Path | None],
     folder: Path,

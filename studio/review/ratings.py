@@ -22,7 +22,7 @@ from reelbench.scoring import result_files
 from reelbench.studio.data_files import published
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
+from reelbench.studio.review.kept_rows import Verification, parse_decision, write_rows
 from reelbench.studio.review.review_kind import DrawnRows, Marks, Review, ReviewKind, Reviews, ReviewSummary
 
 LOWEST, HIGHEST = 1, 5
@@ -76,14 +76,14 @@ class Ratings(ReviewKind):
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what was decided on a low rating."""
         super().check_marks(marks, where)
-        merged_decision(marks, where)
+        parse_decision(marks, where)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return Table S1, the paper's own beside it where it has any, and what was rated low and decided on it."""
         table, low = rated(reviews)
         decided: dict[str, tuple[str, dict[str, str]]] = {}
         for name, marks in reviews.decisions.items():
-            decision, edits = merged_decision(marks, f"marks.{name}")
+            decision, edits = parse_decision(marks, f"marks.{name}")
             if decision is not None:
                 decided[name] = decision, edits
         paper = published("ratings")

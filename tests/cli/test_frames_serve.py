@@ -16,7 +16,7 @@ import pytest
 from reelbench.registry import frames
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
-from reelbench.registry.media import served
+from reelbench.registry.media import mcp_server
 from tests.registry.frames import clips
 
 VIDEO = "v_square00001"  # of the questions mini1, mini2 and mini3 of rextime_mini: 10 s, 12 frames per second
@@ -201,7 +201,7 @@ class TestServe:
     def test_a_missing_extra_says_what_to_install(self, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "mcp", None)
         with pytest.raises(InputError, match=r"pip install '\.\[mcp\]'"):
-            served.serve(served.Served({}, tmp_path / "looks.jsonl"))
+            mcp_server.serve(mcp_server.Served({}, tmp_path / "looks.jsonl"))
 
 
 @pytest.fixture

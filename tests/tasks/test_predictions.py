@@ -14,7 +14,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import TagsFile
-from reelbench.tasks import template
+from reelbench.tasks import prediction_template
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
 from reelbench.tasks.submissions import Inputs
@@ -353,7 +353,7 @@ def test_a_file_that_is_not_there_says_so(name, tmp_path, asked):
 )
 def test_a_filled_template_is_scored(task, suffix, tmp_path):
     path = tmp_path / f"t{suffix}"
-    template.write(template.rows(task.name), path)
+    prediction_template.write(prediction_template.rows(task.name), path)
     match suffix:
         case ".csv" | ".tsv":
             rows = pd.read_csv(path, sep="," if suffix == ".csv" else "\t", dtype=str, keep_default_na=False)
@@ -394,7 +394,7 @@ def test_a_template_runs_nothing_in_a_spreadsheet(suffix, tmp_path):
         "prediction": None,
     }
     path = tmp_path / f"t{suffix}"
-    template.write([row], path)
+    prediction_template.write([row], path)
     if suffix == ".xlsx":
         [_, cells] = openpyxl.load_workbook(path).active.iter_rows()
         assert [cell.data_type for cell in cells if cell.value] == ["s"] * 3
@@ -405,8 +405,8 @@ def test_a_template_runs_nothing_in_a_spreadsheet(suffix, tmp_path):
     assert cells[:3] == ["-x7", "'@film", '\'=HYPERLINK("http://a") [2J']
     for formula in ("=1+1", "-2+3", "@SUM(A1)", "a;=1"):  # an id is read again as it stands
         with pytest.raises(InputError, match=r"is a formula to a spreadsheet; write the table as .json or .jsonl"):
-            template.write([row | {"id": formula}], path)
-        template.write([row | {"id": formula}], tmp_path / "t.jsonl")
+            prediction_template.write([row | {"id": formula}], path)
+        prediction_template.write([row | {"id": formula}], tmp_path / "t.jsonl")
 
 
 def test_a_template_goes_to_stdout_or_to_a_file(tmp_path, reelbench):
