@@ -195,7 +195,7 @@ def test_without_ray_the_error_says_what_to_install(videos, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"pip install '\.\[ray\]'"):
-        fill(videos[0], SAMPLING, engine="ray")
+        list(fill(videos[0], SAMPLING, engine="ray"))
 
 
 def test_the_command_lists_failures_at_the_end_and_goes_on(reelbench, videos):
