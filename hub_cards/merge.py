@@ -29,8 +29,8 @@ OTHER_CONFIG = "reelbench"
 
 _MARKER = re.compile(r"<!-- reelbench:(?:begin|end) ")
 _SECTION = re.compile(
-    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->(.*?)<!-- reelbench:end \1 -->", re.DOTALL
-)  # its name, the hash of what we wrote, and what is there
+    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->((?:(?!<!-- reelbench:).)*)<!-- reelbench:end \1 -->", re.DOTALL
+)  # its name, the hash of what we wrote, and what is there: up to the next marker, or thousands of them take hours
 
 
 class Merged(NamedTuple):
