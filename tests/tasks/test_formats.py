@@ -20,4 +20,4 @@ def test_a_formats_module_keeps_to_the_protocol(name):
     if formats is not submissions:  # there predictions are tables
         assert parameters(formats.read) == parameters(submissions.Formats.read)
     if any(split.hidden_answers for split in spec.splits.values()):
-        assert parameters(formats.submission_row) == parameters(submissions.Formats.submission_row)
+        assert parameters(formats.submission_row) == parameters(submissions.submission_row)
