@@ -86,7 +86,7 @@ def test_a_judge_that_refuses_stops_after_the_first_calls_and_the_run_goes_on(ev
     assert results["meteor,none"] is not None
     assert {sample["average"]["sample"]["reason"] for sample in samples} == {"judge_refused"}
     assert KEY not in caplog.text
-    assert sum("401" in record.getMessage() for record in caplog.records) == 1
+    assert sum("answered 401" in record.getMessage() for record in caplog.records) == 1
 
 
 @pytest.mark.usefixtures("home")
