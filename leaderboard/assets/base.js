@@ -217,8 +217,10 @@ globalThis.Reelbench = (() => {
     const query = address.query.toString();
     const path = address.name ? `${address.page}/${encodeURIComponent(address.name)}` : address.page;
     const to = `#/${path}${query ? `?${query}` : ""}`;
+    const from = location.hash;
     const write = () => {
-      if (to !== location.hash) history[typing && typed ? "replaceState" : "pushState"](null, "", to);
+      if (location.hash !== from) return; // a link was followed while the search rested
+      if (to !== from) history[typing && typed ? "replaceState" : "pushState"](null, "", to);
       typed = typing;
     };
     clearTimeout(writing);
