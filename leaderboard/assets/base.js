@@ -206,9 +206,9 @@ globalThis.Reelbench = (() => {
     });
   }
   let writing = 0,
-    typed = false; // the address was last written for a search that is being typed
+    typed = false; // the address was last written for a search being typed
   const asked = (name) => address.query.get(name) || "";
-  /** Change the address: a step that Back undoes; a search that is being typed is one step. */
+  /** Change the address: a step that Back undoes; a search being typed is one step. */
   function ask(changes, typing = false) {
     for (const [name, text] of Object.entries(changes)) {
       if (text == null || text === "") address.query.delete(name);
@@ -219,12 +219,12 @@ globalThis.Reelbench = (() => {
     const to = `#/${path}${query ? `?${query}` : ""}`;
     const from = location.hash;
     const write = () => {
-      if (location.hash !== from) return; // a link was followed while the search rested
+      if (location.hash !== from) return; // a link was followed
       if (to !== from) history[typing && typed ? "replaceState" : "pushState"](null, "", to);
       typed = typing;
     };
     clearTimeout(writing);
-    // Browsers take their time over each change of the address, so typing changes it when it rests.
+    // Browsers are slow to change the address, so typing changes it when it rests.
     if (typing) writing = setTimeout(write, 150);
     else write();
   }
