@@ -210,20 +210,20 @@ globalThis.Reelbench = (() => {
   const asked = (name) => address.query.get(name) || "";
   /** Change the address: a step that Back undoes; a search being typed is one step. */
   function ask(changes, typing = false) {
-    for (const [name, text] of Object.entries(changes)) {
-      if (text == null || text === "") address.query.delete(name);
-      else address.query.set(name, text);
+    const { page, name, query } = address;
+    for (const [key, text] of Object.entries(changes)) {
+      if (text == null || text === "") query.delete(key);
+      else query.set(key, text);
     }
-    const query = address.query.toString();
-    const path = address.name ? `${address.page}/${encodeURIComponent(address.name)}` : address.page;
-    const to = `#/${path}${query ? `?${query}` : ""}`;
+    const path = name ? `${page}/${encodeURIComponent(name)}` : page;
+    const to = `#/${path}?${query}`.replace(/\?$/, "");
     const from = location.hash;
     const write = () => {
       if (location.hash !== from) return; // a link was followed
       if (to !== from) history[typing && typed ? "replaceState" : "pushState"](null, "", to);
       typed = typing;
     };
-    clearTimeout(writing);
+    settle();
     // Browsers are slow to change the address, so typing changes it when it rests.
     if (typing) writing = setTimeout(write, 150);
     else write();
