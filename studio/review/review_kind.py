@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
@@ -128,7 +128,7 @@ def parse_review(document: object, path: Path) -> Review:
     """Return a saved review, from its JSON; InputError names the field that is wrong."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
-    review = checked(Review, document, str(path))
+    review = record_of(Review, document, str(path))
     if not review.reviewer.strip():
         raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
     return review
