@@ -22,6 +22,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Labels, Strata
 from reelbench.registry.text_tables import Table
+from reelbench.registry.values import is_number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.data_files import studio_data
@@ -331,9 +332,15 @@ class ReviewKind(ABC):
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check one item's marks; `where` stands before the name of the wrong field."""
         for ask in self.asks:
-            values = [option["value"] for option in ask.get("options", ())]
-            if values and (value := marks.get(ask["name"])) not in (None, *values):
-                raise InputError(f"{where}.{ask['name']}: expected {', '.join(values)}; found {value!r:.60}")
+            name, found = ask["name"], marks.get(ask["name"])
+            values = ["ok", "bad"] if ask["type"] == "verdict" else [each["value"] for each in ask.get("options", ())]
+            if values and found not in (None, *values):
+                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {found!r:.60}")
+            if ask["type"] == "span" and found is not None:
+                ends = found if isinstance(found, list) else []
+                # Either of them may be open.
+                if len(ends) != 2 or any(end is not None and not (is_number(end) and end >= 0) for end in ends):  # noqa: PLR2004
+                    raise InputError(f"{where}.{name}: expected [start, end] in seconds, found {found!r:.60}")
 
     def done(self, review: Review) -> int:
         """Return the number of items that a reviewer has finished, as the page counts them."""

@@ -18,7 +18,6 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
-from reelbench.registry.values import is_number
 from reelbench.scoring.temporal_span import iou
 from reelbench.studio.moment_pairs import across_time
 from reelbench.studio.review import KindName
@@ -38,12 +37,6 @@ class AnswerSpans(ReviewKind):
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
         return parts.row_item(row, _shown(spec, row), self.asks)
-
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the span and the verdict."""
-        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
-            raise InputError(f"{where}.verdict: expected ok, bad; found {verdict!r:.60}")
-        check_span(marks, where)
 
     def is_done(self, marks: Marks) -> bool:
         """Whether there is a whole span, or the item was called bad."""
@@ -174,15 +167,6 @@ def span_of(marks: Marks) -> tuple[float, float] | None:
     if marks.get("verdict") == "bad" or not span or None in span or span[1] < span[0]:
         return None
     return float(span[0]), float(span[1])
-
-
-def check_span(marks: Marks, where: str) -> None:
-    """Raise InputError unless the marks' span, if any, is a start and an end in seconds, either of them open."""
-    span = marks.get("span")
-    if span is not None and not (
-        isinstance(span, list) and len(span) == 2 and all(end is None or (is_number(end) and end >= 0) for end in span)  # noqa: PLR2004
-    ):
-        raise InputError(f"{where}.span: expected [start, end] in seconds, found {span!r:.60}")
 
 
 def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
