@@ -250,7 +250,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     from reelbench.studio.diagnosis.loop import UNREAD
 
     _report(diagnosis, as_json=as_json)
-    stops = {record.stop for record in diagnosis.rounds()}
+    stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(filter(None, stops)))
         raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")

@@ -209,10 +209,6 @@ class Folder:
             cues[key] = record.cue
         return steps
 
-    def rounds(self) -> list[Round]:
-        """Return the records of all rounds that are over, as of `steps`."""
-        return [step.record for step in self.steps()]
-
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
         path = self._round(number) / ISOLATION

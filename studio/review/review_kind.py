@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
-from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
@@ -123,16 +122,6 @@ class Reviews:
             for name, given in self.reviews[reviewer].marks.items():
                 marks.setdefault(name, {})[reviewer] = given
         return dict(sorted(marks.items()))
-
-
-def parse_review(document: object, path: Path) -> Review:
-    """Return a saved review, from its JSON; InputError names the field that is wrong."""
-    if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
-    review = checked(Review, document, str(path))
-    if not review.reviewer.strip():
-        raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
-    return review
 
 
 def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Reviews:
@@ -288,12 +277,6 @@ class ReviewKind(ABC):
         return tuple(
             WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
         )
-
-    def check_sources(self, given: Sources) -> None:
-        """Raise InputError where something that this kind looks at isn't named, or something that another one does."""
-        for source, (what, kind) in SOURCES.items():
-            if (source in given.beside) != (self.name is kind):
-                raise InputError(f"--{source} names {what}: with --ask {kind}, and only there")
 
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:
         """Draw videos with their questions; without a draw, return the questions `only`, each at a place of its own."""

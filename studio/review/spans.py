@@ -5,7 +5,7 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -44,7 +44,7 @@ class AnswerSpans(ReviewKind):
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people disagree on the item's being bad, or gave spans that overlap by less than `APART`."""
-        spans = _spans(by_reviewer.values())
+        spans = [span for marks in by_reviewer.values() if (span := span_of(marks)) is not None]
         rejected = any(marks.get("verdict") == "bad" for marks in by_reviewer.values())
         return bool(rejected and spans) or far_apart(spans)
 
@@ -57,7 +57,7 @@ class AnswerSpans(ReviewKind):
         items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
             answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
-            spans = _spans(answers)
+            spans = [span for given in answers if (span := span_of(given)) is not None]
             bad = sum(marks.get("verdict") == "bad" for marks in answers)
             unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
                 spans
@@ -189,10 +189,6 @@ class ItemSpans(BaseModel):
     """People who began a span and left one end open."""
     kept: bool = Field(exclude=True)
     """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
-
-
-def _spans(marks: Iterable[Marks]) -> list[tuple[float, float]]:
-    return [span for given in marks if (span := span_of(given)) is not None]
 
 
 def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
