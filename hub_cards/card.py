@@ -322,7 +322,7 @@ def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
     return {
         "version": spec.version,
         "metrics": table(["Metric", "Name", "Unit", "From", "#Source"], metrics),
-        "metric_sources": sources.listed() or None,
+        "metric_sources": sources.source_list() or None,
         "judge": judge and judge.default_model,
         "judge_low": judge and judge.low,
         "judge_high": judge and judge.high,
@@ -396,7 +396,7 @@ def results(spec: BenchmarkSpec) -> str:
         heads = ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"]
         tables.append(f"**{title}**\n\n{table(heads, lines)}")
     told = "As published, not run for this card. Compare only within a table and a setting."
-    return "\n\n".join([told, *tables, sources.listed()])
+    return "\n\n".join([told, *tables, sources.source_list()])
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.llm.material import PromptFiles, marked
+from reelbench.llm.material import PromptFiles, mark_pieces
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.runner import Runner
@@ -85,7 +85,7 @@ class Ranker:
                 raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
             return found
 
-        mark, text = marked(material)
+        mark, text = mark_pieces(material)
         system = _PROMPTS.text(f"{self.mode}.txt").format(mark=mark, count=count)
         return [{"role": "system", "content": system}, {"role": "user", "content": text}], number
 
@@ -100,7 +100,7 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
 
     async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
-        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.again)
+        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
         if asked.reason not in (None, UNPARSABLE, REJECTED):
             runner.lacking[str(asked.reason)] += 1
         return asked.replies[-1].reply.raw if asked.replies else None
@@ -136,7 +136,7 @@ class Enhancement:
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
-        made, taken = self.choices.values(), self.tally.taken()
+        made, taken = self.choices.values(), self.tally.record_fields()
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,

@@ -69,7 +69,7 @@ def scale_prompts(prompts: str = "reelbench") -> "PromptSet":
 
     own = resources.files("reelbench.studio") / "prompts" / "bloom"
     loaded = load_scale_prompts("bloom", SCALE, own, prompts, places=("answer",))
-    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).again)
+    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).retry)
 
 
 def as_item(text: BloomText, place: int = 0) -> "Item":

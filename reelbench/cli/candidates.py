@@ -89,7 +89,7 @@ def show_candidates(
     pass@k (one of k answers is right) and mean@k are unbiased: averaged over all ways to choose k kept answers.
     The majority is of the first k, for answers that are letters; a tie goes to the first. Open answers need --judge.
     """
-    from reelbench.methods.candidates import repeated
+    from reelbench.methods.candidates import repeat_figures
     from reelbench.tasks.score import Options
 
     _, cases, answers = source.read(metadata, judged=judge is not None, several=True)
@@ -97,7 +97,7 @@ def show_candidates(
         raise InputError("--candidates: name the benchmark that they answer with --benchmark")
     options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
     sizes = [size for size in numbers(k) if size is not None]
-    figures = repeated(answers, cases, sizes or None, options)
+    figures = repeat_figures(answers, cases, sizes or None, options)
     spec = answers.questions.spec
     if all(made.mean_at.value is None for made in figures):
         why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"

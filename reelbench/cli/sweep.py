@@ -149,7 +149,7 @@ def of_languages(
     # A limit below 1 is a share of the rows: then all are made ready.
     asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
     shown = sampling is None or sampling.kind != "none"
-    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
+    rows = translating.rows_to_translate(tasks, languages, limit=asked or None, shown=shown)
     if translations is not None:
         questions = read_translations(translations)
         translating.check(questions, rows, translations)

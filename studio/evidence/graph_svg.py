@@ -9,7 +9,7 @@ from html import escape
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from reelbench.pages.svg import INK, SOFT, framed, text
+from reelbench.pages.svg import INK, SOFT, svg_document, text
 from reelbench.registry.files import valid_text
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
@@ -137,7 +137,7 @@ def to_svg(graph: Graph) -> str:
     title, width = one_line(graph.id), len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
     height = max(layout[depths[key]][key] + tall / 2 for key, tall in heights.items()) + _MARGIN
     heading_line = text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold")
-    return framed(title, height, [heading_line, *arrows, *boxes], width=width)
+    return svg_document(title, height, [heading_line, *arrows, *boxes], width=width)
 
 
 def _left(column: int) -> float:

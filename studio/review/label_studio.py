@@ -65,7 +65,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
         else:
             with suppress(MediaError):
                 fps, _ = pages.read_rate(path)
-        known[video] = pages.path_in_library(library, row, path), fps or FPS
+        known[video] = library.path_below_root(row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
         for place in content.places
