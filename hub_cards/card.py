@@ -183,7 +183,8 @@ def _splits(material: Material) -> dict[str, object]:
                 there = f"The data has {number:,} {what} in `{split.name}`"
                 differences.append(f"{there}; published are {published:,} ({declared.cite}).")
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
-    known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
+    whole = all(split.counted for split in material.splits)
+    known = "counted" if whole else "all that the sources name; the data may have fewer"
     several = f"Languages ({len(material.languages)}, {known}): {tags}."
     return {
         "splits": table(["Split", "#Questions", "#Videos", "Answers", "Counts"], lines),
