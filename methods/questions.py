@@ -131,7 +131,7 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return the question's prompt; what stands before it is `Shown.said`."""
+        """Return the question's prompt; what stands before it is `Shown.subtitle_text`."""
         return prompt_of(self.spec, self._asked(row), self._prompt)
 
     def language(self, row: Row) -> str:
@@ -161,7 +161,7 @@ class QuestionSet:
         """Return a line where some questions have no subtitles that are asked for; InputError where none has."""
         return self._library.check_subtitles(self.rows, self.sampling)
 
-    def scored(
+    def score(
         self,
         predictions: Mapping[str, Prediction],
         shown: Mapping[str, Shown],

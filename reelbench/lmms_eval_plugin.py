@@ -39,12 +39,8 @@ _NO_KEY = "EMPTY"
 """What servers that need no key are usually sent."""
 
 
-def tasks_folder() -> Path:
-    """Return the folder of our own tasks, for lmms-eval's `--include_path`."""
-    return _folder("reelbench.tasks")
-
-
-def _folder(package: str) -> Path:
+def tasks_folder(package: str = "reelbench.tasks") -> Path:
+    """Return the folder of a package's tasks, by default of our own, for lmms-eval's `--include_path`."""
     spec = find_spec(package)  # finds the folder without importing it, in every way of installing
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(f"{package} is not a package that is installed; reinstall what names it")
@@ -206,15 +202,15 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
 def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
-    from reelbench.registry.discovery import packages
+    from reelbench.registry.discovery import benchmark_packages
     from reelbench.tasks.lmms import codegen
 
     def of_package(package: str) -> dict[str, Any]:
-        folder = _folder(package)
+        folder = tasks_folder(package)
         # What a file declares has no YAML of lmms-eval's; and the file itself is none.
         return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
 
-    parts = {package: partial(of_package, package) for package in sorted(packages())}
+    parts = {package: partial(of_package, package) for package in sorted(benchmark_packages())}
     index: dict[str, Any] = {}
     for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
         try:

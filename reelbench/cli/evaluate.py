@@ -91,7 +91,7 @@ def _plain(model: str) -> str:
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
     """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
-    from reelbench.llm.served import PROVIDERS
+    from reelbench.llm.model_names import PROVIDERS
 
     prefix, slash, _ = model.partition("/")
     of_provider = slash and any(prefix in {name, provider.alias} for name, provider in PROVIDERS.items())
@@ -133,5 +133,5 @@ def _task(name: str) -> str:
 
     if discovery.find_task(name) is not None:
         return name
-    spec, split, _ = loading.named(name)
+    spec, split, _ = loading.find_split(name)
     return next((task.name for task in spec.tasks if task.split == split and not task.only), spec.tasks[0].name)

@@ -26,7 +26,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import check_span, far_apart, span_of
+from reelbench.studio.review.spans import far_apart, span_of
 from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
 
 _RESAMPLES = 1000
@@ -46,10 +46,6 @@ class BlindAnswers(ReviewKind):
         asks = (text, parts.ask_of({**choice, "options": options}), span)
         asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
         return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
-
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the span."""
-        check_span(marks, where)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
@@ -88,8 +84,8 @@ class BlindAnswers(ReviewKind):
         figures = {
             "setting": "human",
             "metrics": metrics,
-            "people": {name: _figures(scored) for name, scored in people.items()},
-            **{name: _figures(scored) for name, scored in together.items()},
+            "people": {name: _figures(scored, hidden=hidden) for name, scored in people.items()},
+            **{name: _figures(scored, hidden=hidden) for name, scored in together.items()},
         }
         title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
         rows = [
@@ -109,10 +105,9 @@ class BlindAnswers(ReviewKind):
 ANSWERS = BlindAnswers()
 
 
-def _figures(scored: ScoredItems) -> dict[str, Any]:
-    return {
-        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
-    }
+def _figures(scored: ScoredItems, *, hidden: bool) -> dict[str, Any]:
+    metrics = {} if hidden else scored.numbers.metrics
+    return {name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in metrics.items()}
 
 
 def _write(
@@ -170,7 +165,7 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
-    return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
+    return ScoredItems(spec, samples, overlap=False)
 
 
 def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:

@@ -269,7 +269,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
     paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
-        name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+        name: discovery.open_file(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
     }
 
 
@@ -279,7 +279,7 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
-    asked = [discovery.meant(name) if name and name not in specs else name for name in _tasks(arguments)]
+    asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
     if asked != _tasks(arguments):
         arguments = replaced(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
