@@ -243,7 +243,7 @@ def score(
         InputError: The predictions can't be read or don't fit.
         DataUnavailableError: The references are not here.
     """
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -256,7 +256,7 @@ def score(
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        labels = TagsFile.read(Path(tags)) if tags is not None else None
+        labels = read_tags(tags) if tags is not None else None
         inputs = Inputs(path, _path(references), labels, source.get("split"), _path(source.get("data")))
         columns = Columns(source.get("id_column"), source.get("text_column"))
         return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
@@ -544,7 +544,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         *scored.numbers,
         scored.counts,
         notes,
-        panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
+        panel_agreement.with_agreement(evaluation.spec, scored.samples, scored.judge),
         evaluation.spec,
         scored.samples,
         {sample.id: question for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)},
