@@ -238,7 +238,7 @@ def ranked_board(
     for group, members in by_group.items():
         spec = apart.get(group, specs[group.benchmark])
         table = tables.get(group.id.casefold())
-        in_group, noise[group] = ranking.ranked(spec, members, models, table and table.noise)
+        in_group, noise[group] = ranking.rank_group(spec, members, models, table and table.noise)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
@@ -293,7 +293,7 @@ def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
     """What is ours comes first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    return True, first_filed.when(row.stored.check, row.stored.result.provenance.date), row.key
+    return True, first_filed.filing_order(row.stored.check, row.stored.result.provenance.date), row.key
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:

@@ -329,7 +329,7 @@ class _Recomputed:
         elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
             yield f"has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
         else:
-            index = candidates.chosen(mode, sample.id, len(texts), replies).index
+            index = candidates.choose(mode, sample.id, len(texts), replies).index
             if texts[index] != sample.prediction:
                 yield f"its prediction is not candidate {index}, which the ranker's replies choose"
 

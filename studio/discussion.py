@@ -286,10 +286,10 @@ def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
     numbered = refined and any(ids)
     if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
         raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
-    return WrittenQuestions(_numbered(questions, keep=numbered), Counter(), numbered)
+    return WrittenQuestions(_number_questions(questions, keep=numbered), Counter(), numbered)
 
 
-def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
+def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
     """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
     own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
     free = iter([number for number in range(1, len(questions) + 1) if number not in own])
@@ -312,7 +312,9 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
-    return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    return (
+        WrittenQuestions(_number_questions(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    )
 
 
 # --- a whole file of videos ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -192,7 +192,7 @@ def run(
     ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
-        sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+        sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
         asked = attempts.LmmsEval(
             name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
         )
@@ -224,7 +224,7 @@ def report(
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
     agreement = None
     if people:
-        from reelbench.studio.diagnosis.folder import judged
+        from reelbench.studio.diagnosis.folder import judged_steps
         from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
         from reelbench.studio.review import evidence, kinds
 
@@ -232,7 +232,7 @@ def report(
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
         codes, still_open, alpha = evidence.NODES.settled(reviews)
-        measured = asdict(tagger_agreement(judged(unique[0]), codes))
+        measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
         about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other
     _report(*unique, as_json=as_json, people=agreement, only=only)

@@ -21,7 +21,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import steps
 from reelbench.registry.text_tables import Table, number
-from reelbench.studio.diagnosis.folder import Folder, Step, judged
+from reelbench.studio.diagnosis.folder import Folder, Step, judged_steps
 from reelbench.studio.diagnosis.tagger_agreement import CODES
 from reelbench.studio.diagnosis.tagger_agreement import Node as NodeKey
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
@@ -48,7 +48,7 @@ class EvidenceNodes(ReviewKind):
         spec, settings = known[0] if known else discovery.find(given.name), folder.settings()
         if settings.get("benchmark") != spec.id:
             raise InputError(f"{folder.path}: is of {settings.get('benchmark')}, not of {spec.id}")
-        split, attempts = str(settings.get("split")), judged(folder)
+        split, attempts = str(settings.get("split")), judged_steps(folder)
         if not attempts:
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
         rows = {asked.video: {"id": asked.id, "video": asked.video} for asked in (step.question for step in attempts)}
@@ -114,7 +114,7 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
     }
     of_attempt = [parts.shown_text(heading, text, asked.language) for heading, text in texts.items() if text]
     items: list[parts.Item] = []
-    for key in step.settled:
+    for key in step.settled_tags:
         node = graph.by_id[key]
         parents = [graph.by_id[parent].evidence for parent in node.parents]
         # What is one for all nodes of an attempt stands above the first of them.

@@ -103,7 +103,7 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def followed(part: Bar | None, start: Start) -> Start:
+def with_progress(part: Bar | None, start: Start) -> Start:
     """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
     if part is None:
         return start
@@ -188,7 +188,7 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
     given = adapters.values_in(model_args) | {"batch_size": option_value(arguments, "--batch_size") or "1"}
     model = option_value(arguments, "--model")
     adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
-    added, notes = adapters.matched(model, given, sampling)
+    added, notes = adapters.added_arguments(model, given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -256,7 +256,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     if pairs:
         arguments = _with_more(arguments, "--gen_kwargs", pairs)
     if (seed := preset.get("seed")) is not None:
-        arguments = replaced(arguments, "--seed", str(seed))
+        arguments = set_option(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
     if "max_pixels=" in model_args:
         preset = preset.overridden_by(pixels=model_args)
@@ -281,13 +281,15 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     specs = named_by_path(arguments)
     asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
     if asked != _tasks(arguments):
-        arguments = replaced(arguments, "--tasks", ",".join(asked))
+        arguments = set_option(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
     if not specs:
         return by_name(arguments), {}
     names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
     known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
-    return by_name(replaced(arguments, "--tasks", ",".join(names))), {settings.BENCHMARKS.name: os.pathsep.join(known)}
+    return by_name(set_option(arguments, "--tasks", ",".join(names))), {
+        settings.BENCHMARKS.name: os.pathsep.join(known)
+    }
 
 
 def by_name(arguments: list[str]) -> list[str]:
@@ -295,7 +297,7 @@ def by_name(arguments: list[str]) -> list[str]:
     named = option_value(arguments, "--tasks") or ""
     while os.path.isdir(named) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
         named = f"{named},{_tasks(arguments)[0]}"
-        arguments = replaced(arguments, "--tasks", named)
+        arguments = set_option(arguments, "--tasks", named)
     return arguments
 
 
@@ -376,7 +378,7 @@ def lmms_eval(
     with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
         status = running.wait()
     if status != 0:
-        raise failed(status)
+        raise run_error(status)
 
 
 def start(
@@ -398,7 +400,7 @@ def start(
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 
-def failed(status: int) -> ReelbenchError:
+def run_error(status: int) -> ReelbenchError:
     """Return the error of a run that ended with a status other than 0."""
     return ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
@@ -419,7 +421,7 @@ def _tagged(tag: str) -> set[str]:
     return {task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags}
 
 
-def replaced(arguments: list[str], option: str, value: str) -> list[str]:
+def set_option(arguments: list[str], option: str, value: str) -> list[str]:
     """Return the arguments with an option's value replaced, or the option added."""
     for number, argument in enumerate(arguments):
         if argument == option and number + 1 < len(arguments):
@@ -432,7 +434,7 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
 def _with_more(arguments: list[str], option: str, pairs: Sequence[str]) -> list[str]:
     """Return the arguments with more values, `name=value`, in an option's list."""
     given = option_value(arguments, option)
-    return replaced(arguments, option, ",".join([given, *pairs] if given else pairs))
+    return set_option(arguments, option, ",".join([given, *pairs] if given else pairs))
 
 
 def option_value(arguments: Sequence[str], option: str) -> str | None:

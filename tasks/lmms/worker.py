@@ -108,11 +108,11 @@ class Worker:
             self._runs.flush()
             answer = self._runs.readline()
         if not answer:
-            raise process.failed(self._end())
+            raise process.run_error(self._end())
         reply = json.loads(answer)
         self._loads[-1] = reply["loads"]
         if reply["status"]:
-            raise process.failed(reply["status"])
+            raise process.run_error(reply["status"])
 
     @property
     def loads(self) -> int:
