@@ -141,7 +141,7 @@ def overall(
             ours, others = rows[key].key, [row.key for other, row in rows.items() if other != key]
             if any(row.stored is not None for row in rows.values()):
                 pairs = [noise[group].pair(ours, other) for other in others]
-                signs = [pair.told if pair else 0 for pair in pairs]
+                signs = [pair.direction if pair else 0 for pair in pairs]
             else:
                 signs = [(ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others]
             rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))

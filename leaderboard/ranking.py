@@ -39,7 +39,7 @@ class PairedDifference(NamedTuple):
     alone: float | None = None
 
     @property
-    def told(self) -> int:
+    def direction(self) -> int:
         """1 where the row is better, -1 where it is worse, 0 where the two can't be told apart."""
         return self.told_among(1)
 

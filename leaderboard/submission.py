@@ -304,8 +304,8 @@ def _changed_places(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Nois
     names = {row.key: row.model for row in rows}
     for (a, b), pair in before.pairs.items():
         now = after.pair(a, b)
-        if now is not None and now.told != pair.told:
-            told = "are told apart" if now.told else "can no longer be told apart"
+        if now is not None and now.direction != pair.direction:
+            told = "are told apart" if now.direction else "can no longer be told apart"
             yield f"{names[a]} and {names[b]} {told} once it is in the table"
 
 

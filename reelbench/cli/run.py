@@ -77,7 +77,7 @@ def run(
     context.args, folders = process.opened_by_path(context.args)
     beams = choice(candidates, settings.CANDIDATES, Candidates.parse)
     by_options = choice(answering, settings.ANSWERING, Answering.parse)
-    environ = folders | process.ways_chosen(context.args, beams, by_options)
+    environ = folders | process.way_variables(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
     over = partial(sweeps.Sweep, options=options, printed=printed, environ=environ)
     if several.frames_sweep is not None:

@@ -58,7 +58,7 @@ def _texts() -> dict[str, list[str]]:
 def _expand_reference(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
-        return _words("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
+        return _phrases_pattern("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
@@ -66,7 +66,7 @@ def _expand_reference(reference: re.Match[str]) -> str:
     return text.replace("@", name[-1]) if name != base else text
 
 
-def _words(phrases: str) -> str:
+def _phrases_pattern(phrases: str) -> str:
     """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
     ordered = sorted(phrases.split("|"), key=len, reverse=True)
     quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]

@@ -15,7 +15,7 @@ from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice,
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.studio.diagnosis.asking import RoleModels
@@ -111,7 +111,7 @@ def graphs(
     if as_json:
         console.write_json(counted)
     else:
-        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
+        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": from_papers("diagnosis")["graphs"]}
         table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
         for group, figures in groups.items():
             spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
@@ -279,7 +279,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
             title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
             rows = [
                 ("says the same", _percent(same["value"], same["ci95"]), ""),
-                ("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", ""),
+                ("the same in CURVE, D.3 (60 questions)", f"{from_papers('diagnosis')['people_agree']:.1%}", ""),
                 ("Cohen's kappa", kappa, ""),
                 ("first error found", _percent(first["found"]), str(first["erroneous"])),
                 ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
@@ -302,7 +302,7 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
         *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [locales.get(locale) for locales in (*first, published("diagnosis")["consensus"])]
+        counted = [locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])]
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
@@ -361,7 +361,7 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     console.show(table)
     console.note(
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
-        f"{published('diagnosis')['other_tagger']:.0%}"
+        f"{from_papers('diagnosis')['other_tagger']:.0%}"
     )
 
 

@@ -75,7 +75,7 @@ class EvidenceNodes(ReviewKind):
         A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
         is tagged.
         """
-        given, about = self.given(reviews), reviews.items
+        given, about = self.verdicts_of_all(reviews), reviews.items
         settled, still_open = self.settle(reviews, given, majority=True)
         codes = {(str(about[name]["question"]), str(about[name]["node"])): code for name, code in settled.items()}
         return codes, still_open, review_kind.choice_alpha((said.values() for said in given.values()), CODES)
@@ -157,7 +157,7 @@ class EvidenceGraphs(ReviewKind):
         for name in list(known) if draw is None else draw.names(spec, list(known.values())):
             row, text = known[name], to_text(graphs[name])
             shows = [
-                parts.shown_question(row),
+                parts.question_part(row),
                 parts.shown_answer(spec, row),
                 parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
             ]
@@ -175,7 +175,7 @@ class EvidenceGraphs(ReviewKind):
             if problems:
                 raise InputError(f"{where}.graph: {problems[0]}")
 
-    def said(self, marks: Marks) -> tuple[str, str] | None:
+    def verdict_of(self, marks: Marks) -> tuple[str, str] | None:
         """What becomes of the graph, and its lines where they were mended."""
         if not marks.get("state"):
             return None
@@ -188,7 +188,7 @@ class EvidenceGraphs(ReviewKind):
         Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
         nothing is checked.
         """
-        given = self.given(reviews)
+        given = self.verdicts_of_all(reviews)
         settled, still_open = self.settle(reviews, given)
         about, unusable = reviews.items, [name for name, (state, _) in settled.items() if state == UNUSABLE]
         states, changed = Counter(state for state, _ in settled.values()), Counter[str]()

@@ -163,7 +163,7 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
     raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
 
 
-def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
+def way_variables(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
     """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
     chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
     stated = {name: str(way) for name, way in chosen.items() if way is not None}

@@ -84,10 +84,10 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     beaten, beats = dict.fromkeys(noise.ranges, 0), dict.fromkeys(noise.ranges, 0)
     for (a, b), pair in noise.pairs.items():
         low, high = pair.ci95
-        assert (low > 0 or high < 0) is (pair.told != 0) is (pair.p <= 0.05)
+        assert (low > 0 or high < 0) is (pair.direction != 0) is (pair.p <= 0.05)
         assert pair.alone <= pair.p
-        if pair.told:
-            winner, loser = (a, b) if pair.told > 0 else (b, a)
+        if pair.direction:
+            winner, loser = (a, b) if pair.direction > 0 else (b, a)
             beats[winner] += 1
             beaten[loser] += 1
     assert 0 < sum(beats.values()) < 36
