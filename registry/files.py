@@ -21,7 +21,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from reelbench.registry import bounds
-from reelbench.registry.credentials import known_secrets, without, without_known
+from reelbench.registry.credentials import known_secrets, without
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -150,7 +150,7 @@ def write_json(path: Path | str, document: object) -> None:
 
 def json_text(document: object) -> str:
     """Return a JSON document as `write_json` writes it, rid of the keys that the environment holds."""
-    return without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
+    return without(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
