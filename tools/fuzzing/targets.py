@@ -250,7 +250,8 @@ def check_archive(folder: Path) -> None:
             title="films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
         )
         media = library.fetched_root(spec)
-        transfer = fetch.archive(seeds.FILMS, None, source, fetch.VerifiedFiles(media))
+        bring = partial(fetch.archive, seeds.FILMS, source, fetch.VerifiedFiles(media))
+        transfer = fetch.Transfer(tuple(seeds.FILMS), None, bring)
         report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))
         for name, reason in report.failed:
             one_line(reason)
