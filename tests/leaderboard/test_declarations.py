@@ -173,7 +173,7 @@ def test_a_name_that_heads_a_column_or_a_folder_is_a_word(name, run, tmp_path):
         declaration = copy.deepcopy(document["benchmark"]["declaration"])
         declaration[part][0]["name"] = name
         with pytest.raises(InputError, match="other signs than letters"):
-            declared(declaration)
+            declared(json.dumps(declaration))
 
 
 def test_a_title_of_several_lines_or_of_markup_is_one_cell(run, tmp_path):
