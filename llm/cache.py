@@ -273,7 +273,7 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                taken = await self.aside(self.store.taken, list(self._awaited))
+                taken = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)

@@ -21,8 +21,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, url
 
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.messages import Message, body_of
+from reelbench.llm.model_names import PROVIDERS
 from reelbench.llm.reply import Reply
-from reelbench.llm.served import PROVIDERS
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text

@@ -166,13 +166,13 @@ class SqlStore(ABC):
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
-        ran = self._run(*((f"{self._select} WHERE key IN {_marks(part)}", *part) for part in _parts(keys)))
+        ran = self._run(*((f"{self._select} WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)))
         return {row[0]: self._stored(row) for part in ran for row in part.rows}
 
-    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+    def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
         there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN"
-        ran = self._run(*((f"{there} {_marks(part)}", *part) for part in _parts(keys)))
+        ran = self._run(*((f"{there} {_qmarks(part)}", *part) for part in _parts(keys)))
         return {key for part in ran for (key,) in part.rows}
 
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
@@ -194,13 +194,13 @@ class SqlStore(ABC):
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
         steps = self._keeping(replies)
-        steps += [(f"DELETE FROM @claims WHERE key IN {_marks(part)}", *part) for part in _parts(keys)]
+        steps += [(f"DELETE FROM @claims WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)]
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
     def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
-        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES {_marks(columns)} ON CONFLICT (key) DO NOTHING"
+        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES {_qmarks(columns)} ON CONFLICT (key) DO NOTHING"
         # Where an earlier reply stays, so does what is said of who gave it.
         give = (
             "INSERT INTO @givers SELECT ?, ? WHERE EXISTS (SELECT 1 FROM @replies WHERE key = ? AND at = ?)"
@@ -214,24 +214,24 @@ class SqlStore(ABC):
                 steps.append((give, kept.key, kept.giver, kept.key, kept.at))
         return steps
 
-    def _meant(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
+    def _where_clause(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
         """Return the condition for replies of before a moment and of a model, and its values; None for any."""
-        meant: dict[str, object] = {} if before is None else {"at < ?": before}
-        meant |= {} if model is None else {"model = ?": self._packed(model)}
-        return " AND ".join(meant) or "1 = 1", list(meant.values())
+        conditions: dict[str, object] = {} if before is None else {"at < ?": before}
+        conditions |= {} if model is None else {"model = ?": self._packed(model)}
+        return " AND ".join(conditions) or "1 = 1", list(conditions.values())
 
     def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
         """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        meant, values = self._meant(before, model)
-        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {meant} GROUP BY model ORDER BY model"
+        where, values = self._where_clause(before, model)
+        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {where} GROUP BY model ORDER BY model"
         counted = [(self._unpacked(name), *counts) for name, *counts in self._run((command, *values))[0].rows]
         return [ModelReplies(name if isinstance(name, str) else repr(name), *counts) for name, *counts in counted]
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
-        meant, values = self._meant(before, model)
-        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {meant})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {meant}", *values))[-1].changed
+        where, values = self._where_clause(before, model)
+        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {where})"
+        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[-1].changed
 
     # --- whose turn it is --------------------------------------------------------------------------------------------
 
@@ -269,10 +269,10 @@ class SqlStore(ABC):
             steps += [(f"{_asked(part)} {claim}", *part, owner, owner), (f"{_asked(part)} {release}", *part, owner)]
         return steps
 
-    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+    def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
         theirs = f"SELECT key FROM @claims AS claim WHERE owner <> ? AND NOT {self._lapsed} AND key IN"
-        ran = self._run(*((f"{theirs} {_marks(part)}", self._owner, *part) for part in _parts(keys)))
+        ran = self._run(*((f"{theirs} {_qmarks(part)}", self._owner, *part) for part in _parts(keys)))
         return {key for done in ran for (key,) in done.rows}
 
     def renew(self) -> None:
@@ -317,9 +317,9 @@ class SqlStore(ABC):
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
         """Keep those replies whose requests are in a batch -> how many that were."""
         parts = _parts([reply.key for reply in replies])
-        ran = self._run(*((f"SELECT key FROM @batched WHERE key IN {_marks(part)}", *part) for part in parts))
+        ran = self._run(*((f"SELECT key FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts))
         wanted = {key for done in ran for (key,) in done.rows}
-        ended = ((f"DELETE FROM @batched WHERE key IN {_marks(part)}", *part) for part in parts)
+        ended = ((f"DELETE FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts)
         ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
         return sum(done.changed for done in ran[len(ran) - len(parts) :])
 
@@ -372,12 +372,12 @@ class SqlStore(ABC):
             steps.append((upsert, *whose, day, day))
         self._run(*steps)
 
-    def mark(self, place: str) -> float:
+    def valid_from(self, place: str) -> float:
         """Return the moment from which on replies count that were asked for at a place; 0 where there is none."""
         rows = self._run(("SELECT at FROM @marks WHERE place = ?", place))[0].rows
         return rows[0][0] if rows else 0.0
 
-    def put_mark(self, place: str, at: float) -> None:
+    def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
 
@@ -400,7 +400,7 @@ def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     replies = source.replies()
     while chunk := list(islice(replies, AT_ONCE // 2)):
         whole = [reply for reply in chunk if not reply.edited and not reply.is_damaged]
-        there = target.kept([reply.key for reply in whole])
+        there = target.stored_keys([reply.key for reply in whole])
         copied.damaged += len(chunk) - len(whole)
         copied.there += len(there)
         copied.copied += target.put([reply for reply in whole if reply.key not in there])
@@ -417,7 +417,7 @@ def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
     return [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
 
 
-def _marks(values: Sequence[object]) -> str:
+def _qmarks(values: Sequence[object]) -> str:
     return f"({', '.join('?' * len(values))})"
 
 

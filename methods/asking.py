@@ -261,7 +261,7 @@ class _Run:
         language = questions.language(row)
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
-        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=first)
+        question = messages(shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first)
         answers = [self._answer(row, question, vote) for vote in self.votes]
         replies = [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)  # a task costs 40 µs
         texts = [asked.value for asked in replies if asked.value is not None]

@@ -78,8 +78,8 @@ class KeptAnswers:
         place = hashlib.sha256(json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()).hexdigest()
         store = asker.cache.store
         if self._keeping.fresh and self._away is None:
-            await asker.cache.aside(store.put_mark, place, time.time())
-        self._since = await asker.cache.aside(store.mark, place)
+            await asker.cache.aside(store.set_valid_from, place, time.time())
+        self._since = await asker.cache.aside(store.valid_from, place)
 
     async def cursor(self, messages: Sequence[Message], vote: int, outdated: Outdated | None) -> RetryCursor[str]:
         """Return a question's place among the replies that are kept; ReelbenchError where they are another giver's."""

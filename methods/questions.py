@@ -131,7 +131,7 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return the question's prompt; what stands before it is `Shown.said`."""
+        """Return the question's prompt; what stands before it is `Shown.subtitle_text`."""
         return prompt_of(self.spec, self._asked(row), self._prompt)
 
     def language(self, row: Row) -> str:

@@ -158,7 +158,7 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     store = FrameStore()
     # An adapter that takes pictures alone got pictures, whatever the record's spec says.
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
-        stored = store.kept(video, sampling)
+        stored = store.find(video, sampling)
         there = stored.timestamps[: stored.given] if stored is not None else ()
         if len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)):
             return stored

@@ -64,7 +64,7 @@ class Shown:
         """How many lines of subtitles go before the question; None where none are asked for."""
         return None if self.subtitles is None else len(self.subtitles)
 
-    def said(self, language: str) -> str:
+    def subtitle_text(self, language: str) -> str:
         """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
         return written(self.subtitles or (), language)
 

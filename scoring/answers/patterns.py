@@ -40,7 +40,7 @@ def compile_all() -> None:
 @cache
 def several(name: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a name, in their order."""
-    return tuple(re.compile(_REFERENCE.sub(_meant, text)) for text in _texts()[name])
+    return tuple(re.compile(_REFERENCE.sub(_expand_reference, text)) for text in _texts()[name])
 
 
 @cache
@@ -55,14 +55,14 @@ def _texts() -> dict[str, list[str]]:
     return texts
 
 
-def _meant(reference: re.Match[str]) -> str:
+def _expand_reference(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
         return _words("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = _REFERENCE.sub(_meant, _texts()[base][0]) if base in _texts() else _NAMES[base]
+    text = _REFERENCE.sub(_expand_reference, _texts()[base][0]) if base in _texts() else _NAMES[base]
     return text.replace("@", name[-1]) if name != base else text
 
 

@@ -106,20 +106,20 @@ def test_the_first_reply_stays(opened):
 def test_a_claim_keeps_others_off_until_it_is_given_up_kept_or_lapses(opened, place):
     first, second = opened(), opened()
     assert [cache.claim(key(1)) for cache in (first, first, second)] == ["mine", "mine", "theirs"]
-    assert (second.taken([key(1), key(2)]), first.taken([key(1)])) == ({key(1)}, set())
+    assert (second.claimed_elsewhere([key(1), key(2)]), first.claimed_elsewhere([key(1)])) == ({key(1)}, set())
     second.release(key(1))  # not its own
     assert second.claim(key(1)) == "theirs"
     first.release(key(1))
     assert [cache.claim(key(1)) for cache in (second, first)] == ["mine", "theirs"]
     lapse(place)
-    assert first.taken([key(1)]) == set()
+    assert first.claimed_elsewhere([key(1)]) == set()
     second.renew()  # alive after all
     assert first.claim(key(1)) == "theirs"
     lapse(place)
     assert [cache.claim(key(1)) for cache in (first, second)] == ["mine", "theirs"]
     first.put(key(1), "m", reply())
     assert [cache.claim(key(1)) for cache in (first, second)] == ["stored", "stored"]
-    assert second.taken([key(1)]) == set()
+    assert second.claimed_elsewhere([key(1)]) == set()
 
 
 def test_who_closes_gives_up_its_claims(opened):
