@@ -141,7 +141,7 @@ class RowsOnDisk(os.PathLike[str]):
             self.task,
             fingerprint,
             self.media_missing,
-            frames=sampling.in_full if isinstance(sampling, FrameSampling) else _told(sampling),
+            frames=sampling.spec(given=True) if isinstance(sampling, FrameSampling) else _told(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
             cues=_told(cues),
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),

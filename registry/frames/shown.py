@@ -56,7 +56,7 @@ class Shown:
             audio=stored.audio,
             timed=timed,
             subtitles=subtitles,
-            told=None if stored.path is None or stored.tells_the_time else stored.told,
+            told=stored.told,
         )
 
     @property

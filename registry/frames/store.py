@@ -166,7 +166,7 @@ class FrameStore:
 
     def find_all(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
         """Return the stored frames of a video under some samplings; MediaError where it can't be read."""
-        return [stored for entry in self._entries_of(video, samplings) if (stored := entries.read(entry)) is not None]
+        return [stored for entry in self._entries(video, samplings) if (stored := entries.read(entry)) is not None]
 
     def find(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
@@ -174,7 +174,7 @@ class FrameStore:
 
     def clear(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> int:
         """Remove everything, or a video's entries under some samplings, in use or not; return how many went."""
-        held = list(self._entries() if video is None else self._entries_of(video, samplings))
+        held = list(self._entries(video, samplings))
         for entry in held:
             self._remove(entry)
         return len(held)
@@ -247,13 +247,13 @@ class FrameStore:
         self._make_room(entries.size(folder))
         return stored
 
-    def _entries(self) -> Iterator[Path]:
-        return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
-
-    def _entries_of(self, video: Path | str, samplings: Iterable[FrameSampling]) -> Iterator[Path]:
+    def _entries(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> Iterator[Path]:
+        """Return the folders of all entries, or of a video's under some samplings."""
+        if video is None:
+            return filter(Path.is_dir, self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*"))
         marks = _fingerprints(Path(video))
-        for key in (key for sampling in samplings for key in _keys(marks, sampling)):
-            yield from filter(Path.is_dir, (self._folder(key), self._folder(f"{key}-even")))
+        keys = (key for sampling in samplings for key in _keys(marks, sampling))
+        return filter(Path.is_dir, (self._folder(name) for key in keys for name in (key, f"{key}-even")))
 
     def _make_room(self, written: int) -> None:
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.

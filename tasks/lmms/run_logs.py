@@ -301,7 +301,7 @@ def settings_of(
         # Where the span was asked for by itself, two prompts were.
         prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
     return SettingsRecord(
-        frames=sampling.stated if as_video else str(sampling),
+        frames=sampling.spec(form=as_video),
         frames_given=frames_given(samples),
         frames_unlike=frames_unlike(spec, samples),
         audio=sound(sampling, heard) if heard else None,

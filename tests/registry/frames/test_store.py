@@ -64,7 +64,7 @@ def test_a_clip_holds_the_frames_on_the_videos_own_time_line(clip: Make, store: 
     assert (stored.asked, stored.given, stored.padding, stored.notes) == (7, 7, 0, ())
     assert stored.duration == pytest.approx(12.0, abs=0.01)
     assert stored.rate == pytest.approx(6 / 11.96, abs=1e-3)
-    assert stored.tells_the_time
+    assert stored.told is None
     assert (stored.width, stored.height) == (128, 96)
 
 
