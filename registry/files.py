@@ -209,11 +209,14 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
         raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name."""
+def inside(folder: Path, name: str, what: str = "") -> Path:
+    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name.
+
+    The error's line begins with `what`.
+    """
     path = PurePosixPath(name.replace("\\", "/"))
     if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
-        raise InputError(f"{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
+        raise InputError(f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
     return folder / name
 
 

@@ -32,7 +32,7 @@ def check(results):
                 assert value is None, (task, metric.name)
             else:
                 assert isinstance(value, float), (task, metric.name)
-                assert metric.low <= value <= metric.high
+                assert metric.in_unit.low <= value <= metric.in_unit.high
 
 
 def lmms_eval(*arguments, env=None, cwd=None):

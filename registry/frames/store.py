@@ -87,7 +87,7 @@ class FrameStore:
         `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
-        key, *earlier = _keys(_fingerprints(video), sampling)
+        folders = self._folders(_fingerprints(video), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import VideoFile
@@ -97,6 +97,7 @@ class FrameStore:
             audio, note, sound = _copied_sound(opened, sampling, aside)
             notes = (*opened.info.notes, note) if note else opened.info.notes
             frames = opened.frames(sampling)
+            key = folders[0].name
             stored = _write_frames(
                 aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
             )
@@ -104,7 +105,7 @@ class FrameStore:
             logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
             return stored
 
-        return self._entry((key, *earlier), even, video, build)
+        return self._entry(folders, even, video, build)
 
     def get_images(
         self,
@@ -141,14 +142,15 @@ class FrameStore:
             return stored.padded() if even and len(picked) % 2 else stored
         marks = zip(*map(_fingerprints, paths), strict=True)
         joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
-        key, *earlier = _keys([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
+        folders = self._folders([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
-            return _write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+            frames = decode_pictures(paths, timeline, sampling)
+            return _write_frames(aside, sampling, timeline, frames, key=folders[0].name)
 
-        return self._entry((key, *earlier), even, paths[0].parent, build)
+        return self._entry(folders, even, paths[0].parent, build)
 
     def info(self) -> StoreInfo:
         """Count what is in the store."""
@@ -170,7 +172,7 @@ class FrameStore:
 
     def find(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        return self._read(_keys(_fingerprints(Path(video)), sampling.decoded))
+        return next(filter(None, map(entries.read, self._folders(_fingerprints(Path(video)), sampling.decoded))), None)
 
     def clear(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> int:
         """Remove everything, or a video's entries under some samplings, in use or not; return how many went."""
@@ -180,9 +182,9 @@ class FrameStore:
         return len(held)
 
     def _entry(
-        self, keys: Sequence[str], even: bool, source: Path, build: Callable[[Path], StoredFrames]
+        self, folders: Sequence[Path], even: bool, source: Path, build: Callable[[Path], StoredFrames]
     ) -> StoredFrames:
-        stored = self._read(keys) or self._built(self._folder(keys[0]), source, build)
+        stored = next(filter(None, map(entries.read, folders)), None) or self._built(folders[0], source, build)
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
@@ -199,11 +201,14 @@ class FrameStore:
 
         return entries.read(twin) or self._built(twin, source, with_repeat)
 
-    def _folder(self, key: str) -> Path:
-        return self.root / key[:2] / key
-
-    def _read(self, keys: Sequence[str]) -> StoredFrames | None:
-        return next(filter(None, (entries.read(self._folder(key)) for key in keys)), None)
+    def _folders(self, fingerprints: Iterable[str], sampling: FrameSampling) -> list[Path]:
+        """Return where an entry may lie, by its key: as it is made now, and as earlier releases made it."""
+        if not sampling.decodes:
+            raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
+        # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
+        marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
+        keys = (hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks)
+        return [self.root / key[:2] / key for key in keys]
 
     def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
@@ -252,8 +257,9 @@ class FrameStore:
         if video is None:
             return filter(Path.is_dir, self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*"))
         marks = _fingerprints(Path(video))
-        keys = (key for sampling in samplings for key in _keys(marks, sampling))
-        return filter(Path.is_dir, (self._folder(name) for key in keys for name in (key, f"{key}-even")))
+        folders = (folder for sampling in samplings for folder in self._folders(marks, sampling))
+        twins = (twin for folder in folders for twin in (folder, folder.with_name(f"{folder.name}-even")))
+        return filter(Path.is_dir, twins)
 
     def _make_room(self, written: int) -> None:
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.
@@ -312,14 +318,6 @@ def _fingerprints(path: Path) -> tuple[str, str]:
     except OSError as error:
         raise MediaError(path, f"can't be read ({error.strerror})") from None
     return content.hexdigest(), dated.hexdigest()
-
-
-def _keys(fingerprints: Iterable[str], sampling: FrameSampling) -> list[str]:
-    if not sampling.decodes:
-        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
-    # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-    marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
-    return [hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks]
 
 
 _LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode

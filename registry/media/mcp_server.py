@@ -73,7 +73,7 @@ class Served:
 
     def info(self, named: Named) -> str:
         """Return a video's description; InputError where it is not one of ours or can't be read."""
-        video = self._video(named.video)
+        video = self.videos.get(named.video)
         if isinstance(video, Path):
             from reelbench.registry.frames.decoder import VideoFile
 
@@ -102,13 +102,10 @@ class Served:
         more = f", … ({len(self.videos)} in all)" if len(self.videos) > _NAMED else ""
         return ", ".join(list(self.videos)[:_NAMED]) + more
 
-    def _video(self, name: str) -> Path | tuple[Library, Row]:
+    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
         if name not in self.videos:
             raise InputError(f"no video {name!r}; there are {self.names}")
-        return self.videos[name]
-
-    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
-        video = self._video(name)
+        video = self.videos[name]
         if isinstance(video, Path):
             return self.store.get(video, sampling)
         library, row = video
