@@ -12,7 +12,7 @@ from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
 from reelbench.registry.languages import seconds_word
-from reelbench.registry.media.subtitles import Cue, written
+from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 
@@ -65,8 +65,10 @@ class Shown:
         return None if self.subtitles is None else len(self.subtitles)
 
     def subtitle_text(self, language: str) -> str:
-        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
-        return written(self.subtitles or (), language)
+        """Return the subtitles as they stand before the question, a line each with its times; empty where none are."""
+        word = seconds_word(language)
+        lines = [f"<{cue.start:.1f}-{cue.end:.1f} {word}> {cue.text}" for cue in self.subtitles or ()]
+        return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
     def still_there(self) -> bool:
         """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
