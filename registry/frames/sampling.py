@@ -74,13 +74,6 @@ class Timeline:
     keyframes: "np.ndarray"
     duration: float
 
-    @property
-    def step(self) -> float:
-        """The seconds that most frames are on screen: the median."""
-        import numpy as np
-
-        return float(np.median(np.diff(self.timestamps))) if len(self.timestamps) > 1 else self.duration
-
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")

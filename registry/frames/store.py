@@ -335,6 +335,8 @@ def _write_frames(
     sound: Path | None = None,
 ) -> StoredFrames:
     """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
+    import numpy as np
+
     from reelbench.registry.frames.clip import write_clip
 
     positions = sampling.pick(timeline)
@@ -366,7 +368,9 @@ def _write_frames(
     if (lost := len(positions) - len(timestamps)) > 0:
         notes = (*notes, f"damaged: {lost} of the {len(positions)} frames picked can't be decoded")
     stored = _stored(sampling, timeline, timestamps, files, notes)
-    return replace(stored, width=size[0], height=size[1], audio=audio, step=timeline.step)
+    steps = np.diff(timeline.timestamps)
+    step = float(np.median(steps)) if len(steps) else timeline.duration  # as long as most frames are on screen
+    return replace(stored, width=size[0], height=size[1], audio=audio, step=step)
 
 
 def _stored(
