@@ -359,11 +359,10 @@ def hub_video(
             path = hub.download(listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar)
             if (difference := hub.mismatch(path, stated)) is not None:
                 yield key, f"arrived damaged ({difference}); not kept, fetch it again"
-                return
-            _move(path, target)
-    elif here != target:
-        _move(here, target)
-    yield key, _accept(target, verified)
+            else:
+                yield key, _accept(path, target, verified)
+    else:
+        yield key, _accept(here, target, verified)
 
 
 def online_video(
@@ -398,9 +397,7 @@ def online_video(
             yield key, f"{url}: {lines[-1] if lines else f'yt-dlp ended with {run.returncode} and no file'}"
             return
         advance(files[0].stat().st_size)
-        target = place(verified.root, source, key, files[0].suffix)
-        _move(files[0], target)
-    yield key, _accept(target, verified)
+        yield key, _accept(files[0], place(verified.root, source, key, files[0].suffix), verified)
 
 
 def archive(names: Sequence[str], source: MediaSource, verified: VerifiedFiles, advance: OnBytes) -> Iterator[Outcome]:
@@ -449,10 +446,9 @@ def _extracted(
         packed = tar.extractfile(member)
         if packed is None:
             return f"{member.name} is not a file in the archive"
-        with packed, (folder / "video").open("wb") as unpacked:
+        with packed, (folder / target.name).open("wb") as unpacked:
             shutil.copyfileobj(packed, unpacked, 1 << 20)
-        _move(folder / "video", target)
-    return _accept(target, verified)
+        return _accept(folder / target.name, target, verified)
 
 
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
@@ -474,16 +470,14 @@ def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _move(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    path.replace(target)
-
-
-def _accept(target: Path, verified: VerifiedFiles) -> str | None:
+def _accept(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
-    if (reason := playable.broken(target)) is not None:
-        _move(target, _aside(target))
-        return f"broken as upstream has it: {reason}; set aside as {_aside(target)}"
+    reason = playable.broken(path)
+    final = target if reason is None else _aside(target)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(final)
+    if reason is not None:
+        return f"broken as upstream has it: {reason}; set aside as {final}"
     verified.add(target)
     return None
 
