@@ -25,7 +25,7 @@ from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, installing
-from reelbench.registry.files import read_text, remove_leftovers, replaced
+from reelbench.registry.files import read_text, remove_leftovers, replacing_folder
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
@@ -73,7 +73,7 @@ def build(
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
-    with replaced(out) as aside:
+    with replacing_folder(out) as aside:
         write(board, aside, workers, url=url)
     return board
 
@@ -257,7 +257,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
             "listed": board.listed_only.get(group),
-            "headline": headline.of_group(board, group),
+            "headline": headline.of_board(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),

@@ -4,20 +4,24 @@ A store knows rows, leases and transactions; what they mean, and what the user i
 """
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
+import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""
+
+_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
 """Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
@@ -158,7 +162,7 @@ class SqlStore(ABC):
         shape = f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
         return f"SELECT {shape} FROM @replies AS reply"
 
-    def _stored(self, row: Sequence[Any]) -> StoredReply:
+    def _reply_of_row(self, row: Sequence[Any]) -> StoredReply:
         key, model, at, kept, edited, giver, *fields = row
         return StoredReply(
             key, self._unpacked(model), at, Reply(*map(self._unpacked, fields)), kept, bool(edited), giver
@@ -167,7 +171,7 @@ class SqlStore(ABC):
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
         ran = self._run(*((f"{self._select} WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)))
-        return {row[0]: self._stored(row) for part in ran for row in part.rows}
+        return {row[0]: self._reply_of_row(row) for part in ran for row in part.rows}
 
     def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
@@ -179,7 +183,7 @@ class SqlStore(ABC):
         """Yield the replies whose keys come after one, in the order of the keys."""
         while True:
             rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[0].rows
-            yield from map(self._stored, rows)
+            yield from map(self._reply_of_row, rows)
             if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
                 return
             after = rows[-1][0]
@@ -193,12 +197,12 @@ class SqlStore(ABC):
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
-        steps = self._keeping(replies)
+        steps = self._insert_steps(replies)
         steps += [(f"DELETE FROM @claims WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)]
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
-    def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
+    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
         keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES {_qmarks(columns)} ON CONFLICT (key) DO NOTHING"
         # Where an earlier reply stays, so does what is said of who gave it.
@@ -207,7 +211,7 @@ class SqlStore(ABC):
             " ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
         )
         steps: list[Step] = []
-        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claiming` does
+        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
             fields = (self._packed(value) if isinstance(value, str) else value for value in kept.reply.values)
             steps.append((keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields))
             if kept.giver is not None:
@@ -243,12 +247,12 @@ class SqlStore(ABC):
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
         states = ((f"{_asked(part)} {state}", *part, self._owner) for part in _parts(keys))
-        rows = [row for done in self._run(*self._claiming(keys, self._owner), *states) for row in done.rows]
+        rows = [row for done in self._run(*self._claim_steps(keys, self._owner), *states) for row in done.rows]
         claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
         claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
         return claims
 
-    def _claiming(self, keys: Sequence[bytes], owner: str) -> list[Step]:
+    def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
         """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
 
         Claims are written before the others are looked for: who had them has kept the replies by then.
@@ -266,7 +270,10 @@ class SqlStore(ABC):
         )
         steps: list[Step] = []
         for part in _parts(sorted(keys)):  # in one order for all processes, or two could wait for each other
-            steps += [(f"{_asked(part)} {claim}", *part, owner, owner), (f"{_asked(part)} {release}", *part, owner)]
+            steps += [
+                (f"{_asked(part)} {claim}", *part, owner, owner),
+                (f"{_asked(part)} {release}", *part, owner),
+            ]
         return steps
 
     def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -292,7 +299,7 @@ class SqlStore(ABC):
         rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
         return [StoredBatch(token, self._unpacked(name), at, bool(held)) for token, name, at, held in rows]
 
-    def batched(self, model: str, host: str) -> set[bytes]:
+    def batched_keys(self, model: str, host: str) -> set[bytes]:
         """Return the keys whose requests are in a batch of a model on a server."""
         command = "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
         return {key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows}
@@ -301,7 +308,7 @@ class SqlStore(ABC):
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
         whose = token, self._packed(model), self._packed(host)
         rows = self._run(
-            *self._claiming(keys, token),  # whoever claims one of them meanwhile waits for us
+            *self._claim_steps(keys, token),  # whoever claims one of them meanwhile waits for us
             (f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)", *whose, token),
             ("INSERT INTO @batched SELECT key, owner FROM @claims WHERE owner = ?", token),
             ("DELETE FROM @claims WHERE owner = ?", token),
@@ -320,7 +327,7 @@ class SqlStore(ABC):
         ran = self._run(*((f"SELECT key FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts))
         wanted = {key for done in ran for (key,) in done.rows}
         ended = ((f"DELETE FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts)
-        ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
+        ran = self._run(*self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended)
         return sum(done.changed for done in ran[len(ran) - len(parts) :])
 
     def end_batch(self, token: str) -> int:
@@ -380,6 +387,31 @@ class SqlStore(ABC):
     def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
+
+
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
+    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
+
+    InputError where it can't be used at all, ReelbenchError where it can't be used now.
+    """
+    if is_address(place):
+        from reelbench.llm.postgres_store import PostgresStore
+
+        return PostgresStore(str(place))
+    from reelbench.llm.sqlite_store import SqliteStore
+
+    return SqliteStore(Path(place), on_note)
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
+    if str(place).startswith(("postgresql://", "postgres://")):
+        return True
+    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
+        raise InputError(
+            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        )
+    return False
 
 
 @dataclass(slots=True)

@@ -69,7 +69,7 @@ def evaluate(
                     failed += 1
                     predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
             show(len(predictions), "", failed=failed)
-    return questions.scored(predictions, shown, options, model=record)
+    return questions.score(predictions, shown, options, model=record)
 
 
 def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:

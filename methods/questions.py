@@ -161,7 +161,7 @@ class QuestionSet:
         """Return a line where some questions have no subtitles that are asked for; InputError where none has."""
         return self._library.check_subtitles(self.rows, self.sampling)
 
-    def scored(
+    def score(
         self,
         predictions: Mapping[str, Prediction],
         shown: Mapping[str, Shown],

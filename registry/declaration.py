@@ -55,7 +55,7 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
 
 
 @lru_cache(maxsize=256)
-def declared(text: str) -> BenchmarkSpec:
+def declared_benchmark(text: str) -> BenchmarkSpec:
     """Return the benchmark that a result declares as JSON, without its rows and media; InputError where it is none."""
     document: dict[str, Any] = json.loads(text)
     try:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
-from reelbench.registry.declaration import declared, scoring_sha256
+from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -107,7 +107,7 @@ def _names(spec: BenchmarkSpec) -> set[str]:
     return {spec.id, *(task.name for task in spec.tasks)}
 
 
-def opened(path: Path | str) -> BenchmarkSpec:
+def open_file(path: Path | str) -> BenchmarkSpec:
     """Open a `benchmark.yaml`, known by its id from now on; InputError where it is wrong, or a name in it is taken."""
     global _registry  # noqa: PLW0603 - as above
     spec = benchmark_file.read(path)
@@ -175,7 +175,7 @@ def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
     known = specs().get(record.id)
     if record.declaration is None or (known is not None and known.package):
         return known or get(record.id)
-    own = declared(json.dumps(record.declaration, sort_keys=True))
+    own = declared_benchmark(json.dumps(record.declaration, sort_keys=True))
     if own.id != record.id:
         raise InputError(f"is of {own.id!r}, and the result is of {record.id!r}")
     if known is None:
@@ -193,7 +193,7 @@ def find(name: str) -> BenchmarkSpec:
 
     A name out of a record is a stranger's word, and is for `get`: it is never opened.
     """
-    return opened(name) if _is_path(name) else get(name)
+    return open_file(name) if _is_path(name) else get(name)
 
 
 def find_task(name: str, *, twins: bool = False) -> tuple[BenchmarkSpec, TaskSpec] | None:

@@ -20,7 +20,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import replaced, write_text
+from reelbench.registry.files import replacing_folder, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
@@ -362,7 +362,7 @@ def write(
         runs = [replace(run, result=public(run.result)) for run in runs]
     elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
+    with tempfile.TemporaryDirectory() if alone else replacing_folder(out) as place:
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True
@@ -375,13 +375,17 @@ def write(
                 part.pop("folder", None)
                 part.pop("file", None)
         models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        style, script = (
+            "\n".join(page_asset(name, f"leaderboard.{room}").rstrip() for room, names in of.items() for name in names)
+            for of in (_STYLES, _SCRIPTS)
+        )
         write_text(
             page if alone else Path(place, PAGE),
             shell_page(
                 f"{made['benchmarks'][0]['title']}: {models}",
                 page_asset("view.html", "leaderboard.view").rstrip(),
-                style=_assets(_STYLES),
-                script=_DATA + _assets(_SCRIPTS),
+                style=style,
+                script=_DATA + script,
                 data=site.line_by_line(made),
                 head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
                 kind=_KIND,
@@ -396,11 +400,6 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
     (group,) = grouped([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
-
-
-def _assets(files: Mapping[str, Sequence[str]]) -> str:
-    texts = (page_asset(name, f"leaderboard.{room}").rstrip() for room, names in files.items() for name in names)
-    return "\n".join(texts)
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:

@@ -52,7 +52,7 @@ class StoredFrames:
     step: float = 0.0
 
     @property
-    def told(self) -> tuple[float, ...] | None:
+    def differing_clock_times(self) -> tuple[float, ...] | None:
         """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered.
 
         None of pictures, and where the clip's clock is the video's: each frame within one of its own, repeats apart.
@@ -86,7 +86,7 @@ def write(stored: StoredFrames, folder: Path) -> None:
     write_text(folder / RECORD, json.dumps(fields, indent=1))
 
 
-def recorded(folder: Path) -> StoredFrames | None:
+def read_record(folder: Path) -> StoredFrames | None:
     """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
     try:
         fields: Any = read_json(folder / RECORD)
@@ -104,7 +104,7 @@ def recorded(folder: Path) -> StoredFrames | None:
 
 def read(folder: Path) -> StoredFrames | None:
     """Return an entry, noting that it was used, or None where there is none, or not a whole one."""
-    stored = recorded(folder)
+    stored = read_record(folder)
     if stored is None or not all(map(_is_whole, stored.files)):
         return None
     note_use(folder)

@@ -219,7 +219,7 @@ def check_card(folder: Path) -> None:
     if made is not None:
         again = hold(lambda: merge.merged(ours, made.text))
         require(again is not None and again.text == made.text, "a second merge changes the card again")
-    hold(lambda: merge.config_name(existing))
+    hold(lambda: merge.own_config(existing))
 
 
 # --- archives and videos ----------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def check_archive(folder: Path) -> None:
         ends = sorted([*report.done, *(name for name, _ in report.failed)])
         require(ends == sorted(seeds.FILMS), f"not each film has one end: {report}")
         for name in report.done:
-            require(playable.broken(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
+            require(playable.defect(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
     require({path.name for path in folder.iterdir()} == {"films.tar", "home"}, "written outside the home")
 
 
