@@ -194,9 +194,8 @@ def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, A
     }
     metric = spec.primary
     unit = f"{metric.title}, {metric.in_unit.label}, on the questions with each label that both answered"
-    return radars(
-        f"{spec.title}: what was understood", models, panels, unit=unit, high=metric.high, digits=metric.in_unit.digits
-    )
+    title, high, digits = f"{spec.title}: what was understood", metric.in_unit.high, metric.in_unit.digits
+    return radars(title, models, panels, unit=unit, high=high, digits=digits)
 
 
 def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:
