@@ -103,7 +103,7 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def with_progress(part: Bar | None, start: Start) -> Start:
+def tracking(part: Bar | None, start: Start) -> Start:
     """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
     if part is None:
         return start
