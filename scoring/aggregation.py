@@ -272,7 +272,7 @@ def _mean(
 ) -> ratios.MeanOfRatios:
     of_runs = [ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value for run in runs]
     known = [value for value in of_runs if value is not None]
-    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, (metric.low, metric.high))
+    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, metric.bounds)
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:

@@ -338,7 +338,7 @@ def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
 
 def _right(metric: Metric, by_video: dict[str, list[float]], shared: Sequence[str]) -> tuple[float, float]:
     scores = [score for video in shared for score in by_video[video]]
-    percent = 100.0 * sum(map(metric.is_right, scores)) / len(scores)
+    percent = 100.0 * sum(metric.is_right(score) is True for score in scores) / len(scores)
     return percent, percent * 5 / 100
 
 

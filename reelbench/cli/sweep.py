@@ -362,7 +362,7 @@ class Sweep:
                 }
                 if series:
                     head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                    svg = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
+                    svg = lines(*head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10)
                     write_text(output / f"sweep_{name}.svg", svg)
 
     def _tables(self, rows: list[Point]) -> "Iterator[Table]":

@@ -198,6 +198,6 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
             sum_draws, count_draws = (np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts))
             with np.errstate(invalid="ignore"):
                 draws = sum_draws / count_draws
-            ends = intervals.confidence_interval(value, draws, len(videos), bounds=(metric.low, metric.high))
+            ends = intervals.confidence_interval(value, draws, len(videos), bounds=metric.bounds)
             metrics[metric.name] = {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}
     return metrics

@@ -94,7 +94,7 @@ def run(
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        environ[settings.FRAMES.name] = sampling.in_full
+        environ[settings.FRAMES.name] = sampling.spec(given=True)
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
