@@ -206,14 +206,10 @@ def at_both_ends(spec: BenchmarkSpec, samples: Iterable[Sample], only: Collectio
         for sample in samples
         if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
     ]
-
-    def drawn(end: Literal["lowest", "highest"]) -> Resampled:
-        filled = value_bounds.with_unscored_at(end, spec, spec.primary, counted)
-        return aggregation.resampled(spec, spec.primary, filled)
-
-    lowest = drawn("lowest")
-    highest = drawn("highest") if any(map(is_left_out, counted)) else lowest
-    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
+    ends: list[Literal["lowest", "highest"]] = ["lowest", "highest"] if any(map(is_left_out, counted)) else ["lowest"]
+    filled = (value_bounds.with_unscored_at(end, spec, spec.primary, counted) for end in ends)
+    drawn = [aggregation.resampled(spec, spec.primary, samples) for samples in filled]
+    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), drawn[0], drawn[-1])
 
 
 def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:

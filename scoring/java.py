@@ -14,10 +14,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, cast
 
 from reelbench.registry.errors import ReelbenchError
 
@@ -90,7 +90,7 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     return [" ".join(w for w in line.rstrip().split(" ") if w not in ptbtokenizer.PUNCTUATIONS) for line in tokenized]
 
 
-class Meteor:
+class Meteor(AbstractContextManager["Meteor"]):
     """METEOR 1.5 (English, as pycocoevalcap calls it) in a JVM of its own, loading from the moment it is made.
 
     Use it in a `with`: the JVM ends with the block, however the block ends.
@@ -112,9 +112,6 @@ class Meteor:
             raise ReelbenchError(f"{java}: can't be started for METEOR: {error}") from error
         self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._timed_out = False
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -12,9 +12,9 @@ import socket
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import wraps
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from reelbench.tasks.lmms import adapters
 
@@ -71,16 +71,13 @@ class ModelCache:
             self._model = None
 
 
-class Worker:
+class Worker(AbstractContextManager["Worker"]):
     """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
 
     def __init__(self) -> None:
         self._loads: list[int] = []  # of each process
         self._process: Any = None
         self._runs: Any = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._end()
