@@ -137,9 +137,10 @@ class ReplyCache:
         self._looks = Gathered[bytes, StoredReply | None](
             lambda keys: list(map(store.get(keys).get, keys)), self._readers
         )
-        self._claims = Gathered[bytes, Claimed](
+        self.claims = Gathered[bytes, Claimed](
             lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
         )
+        """Claims the right to ask for a key, unless its reply is here by now or it is being asked for elsewhere."""
         self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
             lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
         )
@@ -183,10 +184,6 @@ class ReplyCache:
             )
             return None
         return stored
-
-    async def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        return await self._claims.do(key)
 
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
         """Keep a reply and who gave it, for good, and give up the claim on it."""
