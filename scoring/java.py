@@ -140,8 +140,14 @@ class Meteor(AbstractContextManager["Meteor"]):
                 self._tell(" ||| ".join(("SCORE", *texts, last.replace("  ", " "))))
                 statistics.append(self._hear())
             self._tell(" ||| ".join(("EVAL", *statistics)))
-            each = [self._number() for _ in statistics]
-            return self._number(), each
+            scores: list[float] = []
+            for _ in (*statistics, "all"):  # each text's own, and behind them that of all
+                said = self._hear()
+                try:
+                    scores.append(float(said))
+                except ValueError:
+                    raise ReelbenchError(f"METEOR: said {said[:80]!r} where a score belongs") from None
+            return scores.pop(), scores
         except OSError as error:
             if self._timed_out:
                 raise ReelbenchError(f"METEOR: no answer from Java in {limit:.0f} s; stopped it") from error
@@ -164,13 +170,6 @@ class Meteor(AbstractContextManager["Meteor"]):
         if not line:
             raise BrokenPipeError("METEOR's output ended")
         return line.decode("utf-8", "replace").strip()
-
-    def _number(self) -> float:
-        said = self._hear()
-        try:
-            return float(said)
-        except ValueError:
-            raise ReelbenchError(f"METEOR: said {said[:80]!r} where a score belongs") from None
 
     def _give_up(self) -> None:
         self._timed_out = True

@@ -324,7 +324,7 @@ class Sweep:
                             self.options,
                             environ=environ,
                             stdout=self.printed.of_lmms_eval,
-                            start=process.followed(console.only_told(), kept),
+                            start=partial(process.followed, console.only_told(), kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
                     report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)

@@ -58,19 +58,16 @@ def _texts() -> dict[str, list[str]]:
 def _meant(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
-        return _words("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
+        # The longest phrase first, and whole words in scripts that have spaces.
+        phrases = "|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")).split("|")
+        ordered = sorted(phrases, key=len, reverse=True)
+        quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
+        ordered = [phrase for phrase in ordered if phrase[0] != "'"]
+        latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
+        unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
+        return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
     text = _REFERENCE.sub(_meant, _texts()[base][0]) if base in _texts() else _NAMES[base]
     return text.replace("@", name[-1]) if name != base else text
-
-
-def _words(phrases: str) -> str:
-    """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
-    ordered = sorted(phrases.split("|"), key=len, reverse=True)
-    quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
-    ordered = [phrase for phrase in ordered if phrase[0] != "'"]
-    latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
-    unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
-    return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))

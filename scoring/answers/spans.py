@@ -54,7 +54,18 @@ def read_span(text: str, length: float | None = None, fps: float | None = None) 
     if answer is None:
         return None
     factors = {"milliseconds": 0.001, "ratio": length, "percent": length and length / 100, "frames": fps and 1 / fps}
-    return _read(_in_seconds(answer, factors))
+    text = _in_seconds(answer, factors)
+    for content, end in texts.marked_answers(text):
+        try:
+            span = _in_literals(content) or _in_prose(content)
+        except _Unreadable:
+            return _in_prose(text[end:], stated=True)
+        if span:
+            return span
+    try:
+        return _in_literals(text) or _in_prose(text)
+    except _Unreadable:
+        return None
 
 
 def read_spans(text: str, length: float | None = None, fps: float | None = None) -> list[list[float]]:
@@ -112,20 +123,6 @@ def is_span(text: str) -> bool:
 def is_span_word(word: str) -> bool:
     """Return whether a word belongs to how spans are written ("from", "seconds", "window")."""
     return bool(patterns.SPAN_WORD.fullmatch(word.lower()))
-
-
-def _read(text: str) -> list[float] | None:
-    for content, end in texts.marked_answers(text):
-        try:
-            span = _in_literals(content) or _in_prose(content)
-        except _Unreadable:
-            return _in_prose(text[end:], stated=True)
-        if span:
-            return span
-    try:
-        return _in_literals(text) or _in_prose(text)
-    except _Unreadable:
-        return None
 
 
 # --- JSON and Python literals ---------------------------------------------------------------------------------------

@@ -213,12 +213,8 @@ def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     if mask is None or mask.shape != inputs["input_ids"].shape:
         return inputs
     seen = int(mask[0].nonzero().max()) + 1
-    return {name: part[:, :seen] if _of_tokens(part, inputs["input_ids"]) else part for name, part in inputs.items()}
-
-
-def _of_tokens(part: Any, prompt: Any) -> bool:  # noqa: ANN401 - tensors
-    """Whether a part of a prompt's inputs has something for each of its tokens."""
-    return getattr(part, "shape", ())[:2] == prompt.shape
+    of_tokens = {name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape}
+    return {name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()}
 
 
 def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
@@ -237,7 +233,7 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     prompt = inputs["input_ids"]
     longer = dict(inputs)
     for name, part in inputs.items():
-        if name == "input_ids" or not isinstance(part, torch.Tensor) or not _of_tokens(part, prompt):
+        if name == "input_ids" or not isinstance(part, torch.Tensor) or part.shape[:2] != prompt.shape:
             continue
         if part.dim() > prompt.dim():  # which pictures a token sees: as the last one does, and as `generate` has it
             more = part[:, -1:].expand(-1, len(ids), *part.shape[2:])

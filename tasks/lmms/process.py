@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from reelbench.llm.ask_options import THINKING_TOKENS
 from reelbench.registry import containment, decoding, discovery, settings
@@ -103,24 +104,21 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def followed(part: Bar | None, start: Start) -> Start:
-    """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
+def followed(part: Bar | None, start: Start, arguments: list[str], environ: dict[str, str], *streams: Any) -> None:  # noqa: ANN401
+    """Call `start` with its arguments; `part`, if any, is told each second how far lmms-eval's processes have come."""
     if part is None:
-        return start
-
-    def told(arguments: list[str], environ: dict[str, str], kept_open: Sequence[int], stdout: int | None) -> None:
-        ended = threading.Event()
-        with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
-            environ[settings.PROGRESS.name] = folder
-            following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
-            following.start()
-            try:
-                start(arguments, environ, kept_open, stdout)
-            finally:
-                ended.set()
-                following.join()
-
-    return told
+        start(arguments, environ, *streams)
+        return
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
+        environ[settings.PROGRESS.name] = folder
+        following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
+        following.start()
+        try:
+            start(arguments, environ, *streams)
+        finally:
+            ended.set()
+            following.join()
 
 
 def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:

@@ -75,7 +75,9 @@ class Worker(AbstractContextManager["Worker"]):
     """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
 
     def __init__(self) -> None:
-        self._loads: list[int] = []  # of each process
+        self.loads = 0
+        """How many models were loaded for all runs that ended."""
+        self._before = 0  # by processes that ended
         self._process: Any = None
         self._runs: Any = None
 
@@ -98,7 +100,7 @@ class Worker(AbstractContextManager["Worker"]):
                 words = ["reelbench.tasks.lmms.worker", str(theirs.fileno())]
                 self._process = process.start(words, {}, (*kept_open, theirs.fileno()), stdout)
                 self._runs = ours.makefile("rw")
-            self._loads.append(0)
+            self._before = self.loads
         answer = ""
         with suppress(ConnectionError):
             self._runs.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
@@ -107,14 +109,9 @@ class Worker(AbstractContextManager["Worker"]):
         if not answer:
             raise process.failed(self._end())
         reply = json.loads(answer)
-        self._loads[-1] = reply["loads"]
+        self.loads = self._before + reply["loads"]
         if reply["status"]:
             raise process.failed(reply["status"])
-
-    @property
-    def loads(self) -> int:
-        """How many models were loaded for all runs that ended."""
-        return sum(self._loads)
 
     def _end(self) -> int:
         """Close the socket, wait for the process, and return its exit status."""
