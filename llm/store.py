@@ -25,6 +25,8 @@ Claimed = Literal["mine", "stored", "theirs", "batched"]
 Step = tuple[Any, ...]
 """A command, and its values: `?` stands for a value and `@` before the name of a table."""
 
+_ASKED = "WITH asked(key) AS (@keys)"
+
 
 class Ran(NamedTuple):
     """The rows that a command gave, and how many it changed."""
@@ -166,12 +168,12 @@ class SqlStore(ABC):
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
-        ran = self._run(*_of_keys(f"{self._select} WHERE key IN (SELECT key FROM asked)", keys))
+        ran = self._run(*_of_keys(f"{self._select} WHERE key IN (@keys)", keys))
         return {row[0]: self._stored(row) for part in ran for row in part.rows}
 
     def kept(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
-        there = f"SELECT key FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
+        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN (@keys)"
         ran = self._run(*_of_keys(there, keys))
         return {key for part in ran for (key,) in part.rows}
 
@@ -194,7 +196,7 @@ class SqlStore(ABC):
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
         steps = self._keeping(replies)
-        steps += _of_keys("DELETE FROM @claims WHERE key IN (SELECT key FROM asked)", keys)
+        steps += _of_keys("DELETE FROM @claims WHERE key IN (@keys)", keys)
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
@@ -239,7 +241,7 @@ class SqlStore(ABC):
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
         """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
         state = (
-            f"SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
+            f"{_ASKED} SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key, 'batched' FROM asked JOIN @batched USING (key)"
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
@@ -256,12 +258,12 @@ class SqlStore(ABC):
         """
         theirs = f"SELECT 1 FROM @claims AS claim WHERE claim.key = asked.key AND owner <> ? AND NOT {self._lapsed}"
         claim = (
-            f"INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
+            f"{_ASKED} INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
             " ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until"
             f" WHERE claim.owner = excluded.owner OR {self._lapsed}"
         )
         release = (
-            "DELETE FROM @claims WHERE owner = ? AND key IN ("
+            f"{_ASKED} DELETE FROM @claims WHERE owner = ? AND key IN ("
             f"SELECT key FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key FROM asked JOIN @batched USING (key))"
         )
@@ -270,7 +272,7 @@ class SqlStore(ABC):
 
     def taken(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        theirs = f"SELECT key FROM asked JOIN @claims AS claim USING (key) WHERE owner <> ? AND NOT {self._lapsed}"
+        theirs = f"SELECT key FROM @claims AS claim WHERE key IN (@keys) AND owner <> ? AND NOT {self._lapsed}"
         ran = self._run(*_of_keys(theirs, keys, self._owner))
         return {key for done in ran for (key,) in done.rows}
 
@@ -316,9 +318,9 @@ class SqlStore(ABC):
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
         """Keep those replies whose requests are in a batch -> how many that were."""
         keys = [reply.key for reply in replies]
-        ran = self._run(*_of_keys("SELECT key FROM asked JOIN @batched USING (key)", keys))
+        ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
         wanted = {key for done in ran for (key,) in done.rows}
-        ended = _of_keys("DELETE FROM @batched WHERE key IN (SELECT key FROM asked)", keys)
+        ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
         ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
         return sum(done.changed for done in ran[len(ran) - len(ended) :])
 
@@ -413,8 +415,7 @@ def tables(dialect: str) -> str:
 
 
 def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
-    """Return the steps of a command, with its values, on keys: so many at once as its table `asked`."""
+    """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
     parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
-    return [
-        (f"WITH asked(key) AS (VALUES {', '.join(['(?)'] * len(part))}) {command}", *part, *values) for part in parts
-    ]
+    rows = (f"VALUES {', '.join(['(?)'] * len(part))}" for part in parts)
+    return [(command.replace("@keys", table), *part, *values) for part, table in zip(parts, rows, strict=True)]

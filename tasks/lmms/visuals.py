@@ -99,22 +99,19 @@ class Asking:
 
     def look(self) -> None:
         """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
-        folder, number, said = settings.PROGRESS.get(), 0, _SAID
-        while not self.ended.wait(PAUSE_S):
-            number += 1
-            self.waits["frames" if self.waiting else "the model"] += 1
-            if number % 10 == 0:
-                self._write(folder)
+        folder, number, said, over = settings.PROGRESS.get(), 0, _SAID, False
+        while not over:
+            over = self.ended.wait(PAUSE_S)
+            if not over:
+                number += 1
+                self.waits["frames" if self.waiting else "the model"] += 1
+            if folder and (over or number % 10 == 0):
+                told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
+                with suppress(OSError):  # whoever wanted to know has ended
+                    write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
             if number == said:
                 log.warning("%d of %d questions begun, %s", len(self.begun), self._questions, self)
                 said *= 2
-        self._write(folder)
-
-    def _write(self, folder: str) -> None:
-        if folder:
-            told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
-            with suppress(OSError):  # whoever wanted to know has ended
-                write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
 
 
 class Frames:
