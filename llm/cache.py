@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -48,6 +49,7 @@ _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
 _proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
 
 
+@dataclass(eq=False)
 class Gathered(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
 
@@ -55,11 +57,12 @@ class Gathered(Generic[ItemT, ResultT]):
     ten as for one.
     """
 
-    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
-        self._work = work
-        self._threads = threads
-        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
-        self._task: asyncio.Task[None] | None = None
+    work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
+    threads: Executor | None
+    _waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = field(
+        default_factory=list[tuple[ItemT, asyncio.Future[ResultT]]], init=False
+    )
+    _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def do(self, item: ItemT) -> ResultT:
         """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
@@ -79,10 +82,10 @@ class Gathered(Generic[ItemT, ResultT]):
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
                 items = [item for item, _ in batch]
-                if self._threads is None:
-                    results = self._work(items)
+                if self.threads is None:
+                    results = self.work(items)
                 else:
-                    work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, items)
+                    work = asyncio.get_running_loop().run_in_executor(self.threads, self.work, items)
                     results = await asyncio.shield(work)
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
                 for future in (one for _, one in batch if not one.done()):  # who waited may be gone

@@ -72,13 +72,16 @@ def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
 
 
+@dataclass(eq=False, repr=False)
 class _Call(StandIn):
-    """Stands in for a call; `problem` is what is wrong with every such call."""
+    """Stands in for a call of what is `asked`, an adapter or a client.
 
-    def __init__(self, asked: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - an adapter, or a client
-        super().__init__()
-        self._asked, self._sentences = asked, sentences
-        self.problem: str | None = None
+    `problem` is what is wrong with every such call.
+    """
+
+    asked: Any
+    sentences: Sequence[str]
+    problem: str | None = None
 
 
 class _GenerateCall(_Call):
@@ -91,7 +94,7 @@ class _GenerateCall(_Call):
         if prompt is None or len(prompt) != 1:
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
-        tokenizer = tokenizer_of(self._asked)
+        tokenizer = tokenizer_of(self.asked)
         ended = tokenizer.decode(prompt[0, -_TAIL:].tolist())
         if (tag := re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", ended)) is not None:
             self.problem = (
@@ -99,12 +102,12 @@ class _GenerateCall(_Call):
                 "thinking off (--model_args enable_thinking=False)"
             )
             raise ReelbenchError(self.problem)
-        tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
+        tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self.sentences]
         settings = import_module("transformers").GenerationConfig().to_dict()
         settings = {*settings, "inputs", "generation_config", "stopping_criteria", "streamer"}
         inputs = {name: part for name, part in kwargs.items() if name not in settings and part is not None}
         try:
-            self.result = of_model(self._asked.model, {**inputs, "input_ids": prompt}, tokens)
+            self.result = of_model(self.asked.model, {**inputs, "input_ids": prompt}, tokens)
         except Exception as error:
             self.error = error
             raise
@@ -129,13 +132,13 @@ class _ServerCall(_Call):
         """Answer for `chat.completions.create`."""
         extra = payload.pop("extra_body", {}) | {"return_token_ids": True}
         payload |= {"max_tokens": 1, "temperature": 0}
-        bare = self._asked.chat.completions.create(**payload, extra_body=extra)
+        bare = self.asked.chat.completions.create(**payload, extra_body=extra)
         extra |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
         replies = []
-        for sentence in self._sentences:
+        for sentence in self.sentences:
             turn = {"role": "assistant", "content": sentence}
             payload_of_turn = payload | {"messages": [*payload["messages"], turn]}
-            replies.append(self._asked.chat.completions.create(**payload_of_turn, extra_body=extra))
+            replies.append(self.asked.chat.completions.create(**payload_of_turn, extra_body=extra))
             if getattr(replies[-1], "prompt_logprobs", None) is None:
                 self.problem = "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
                 return bare

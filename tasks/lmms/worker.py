@@ -13,20 +13,21 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TextIO
 
 from reelbench.tasks.lmms import adapters
 
 
+@dataclass(eq=False, repr=False)
 class ModelCache:
     """The model of the last run, kept for the next; `loads` counts how often one was made."""
 
-    def __init__(self) -> None:
-        self.loads = 0
-        self._model: Any = None
-        self._key: object = None
-        self._arguments: dict[str, str] = {}
+    loads: int = 0
+    _model: Any = None
+    _key: object = None
+    _arguments: dict[str, str] = field(default_factory=dict[str, str])
 
     def watch(self) -> None:
         """Stand in for the one way in which lmms-eval makes a model."""
@@ -71,15 +72,15 @@ class ModelCache:
             self._model = None
 
 
+@dataclass(eq=False)
 class Worker(AbstractContextManager["Worker"]):
     """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
 
-    def __init__(self) -> None:
-        self.loads = 0
-        """How many models were loaded for all runs that ended."""
-        self._before = 0  # by processes that ended
-        self._process: Any = None
-        self._runs: Any = None
+    loads: int = 0
+    """How many models were loaded for all runs that ended."""
+    _before: int = 0  # by processes that ended
+    _process: Any = None
+    _runs: Any = None
 
     def __exit__(self, *_: object) -> None:
         self._end()
