@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -44,7 +45,8 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
             [given] = ask(adapter, [request])
     else:
         twin = copy.copy(adapter)  # another question may be under way
-        twin.client = call = kind(adapter.client, sentences)
+        call = kind(adapter.client, sentences)
+        twin.client = SimpleNamespace(chat=SimpleNamespace(completions=call))
         [given] = ask(twin, [request])
     if call.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {call.problem}")
@@ -119,14 +121,7 @@ _TAIL = 16
 
 
 class _ServerCall(_Call):
-    """Stands in for the client of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
-
-    @property
-    def chat(self) -> "_ServerCall":
-        """As `client.chat`."""
-        return self
-
-    completions = chat
+    """Stands in for the chat completions of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
 
     def create(self, **payload: Any) -> Any:  # noqa: ANN401 - openai's
         """Answer for `chat.completions.create`."""
