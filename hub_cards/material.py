@@ -141,14 +141,9 @@ class Material:
         return any(split.counted and split.counted.data == "own" for split in self.splits)
 
     @property
-    def languages_counted(self) -> bool:
-        """Whether all splits were counted, so that no language can be missing."""
-        return all(split.counted for split in self.splits)
-
-    @property
     def languages(self) -> tuple[str, ...]:
         """BCP-47 tags: of the rows where all splits were counted, else as the spec declares them."""
-        if not self.languages_counted:
+        if not all(split.counted for split in self.splits):  # a language may be missing
             return self.spec.languages
         return tuple(
             sorted({tag for split in self.splits if split.counted for tag in split.counted.statistics.languages})

@@ -106,24 +106,16 @@ def _refuse_another_card(card: Card, there: Mapping[str, re.Match[str]], where: 
         return
 
 
-def config_name(existing: str | None) -> str:
-    """Return our configuration's name beside those that a README declares."""
-    others = [config for config in _declared_configs(existing) if not _is_ours(config)]
-    return OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
-
-
-def has_our_rows(existing: str | None) -> bool:
-    """Whether a README is a card of ours that declares rows of ours."""
-    return _MARKER.search(existing or "") is not None and any(map(_is_ours, _declared_configs(existing)))
-
-
-def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
+def own_config(existing: str | None) -> tuple[str, bool]:
+    """Return our configuration's name beside those that a README declares, and whether it is ours and declares it."""
     block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
-    try:
+    configs: object = None
+    with suppress(InputError):  # told by `merged`, with the line
         configs = _read_front_matter(block or "", "README.md").get("configs")
-    except InputError:  # told by `merged`, with the line
-        return []
-    return [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    declared = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    others = [config for config in declared if not _is_ours(config)]
+    name = OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
+    return name, len(others) < len(declared) and _MARKER.search(existing or "") is not None
 
 
 # --- sections ------------------------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ def _texts(
         if path in head.files
     }
     readme = existing.get(merge.README)
-    ours = merge.has_our_rows(readme)
+    config, ours = merge.own_config(readme)
     for path in map(material.data_path, rows):
         if not ours and path in head.files:
             raise InputError(f"{repo_id} has {path} already, not from Reelbench; move it or take another repository")
@@ -178,7 +178,7 @@ def _texts(
         spec,
         data,
         repo_id=repo_id,
-        config=merge.config_name(readme),
+        config=config,
         data_splits=[s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)],
         labels=labels,
         framework=options.framework,

@@ -128,6 +128,10 @@ _NEXT = (
     "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), then the webhook, as "
     "its README says"
 )
+_BRING = (
+    "get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
+    "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
+)
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
@@ -391,7 +395,7 @@ class _Upload:
             if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
-                    f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
+                    f"{lacking[0]}; {_BRING.format(dataset=name)}, or leave it out with --forget KEY"
                 )
         shown = set[str]()  # what only the page has: its dataset, or nobody, knows
         for path in head.files if self.what == "site" else ():
@@ -426,7 +430,7 @@ class _Upload:
             key, made = next(iter(newer.items()))
             raise InputError(
                 f"{self.repository.page} has a newer result than the store in {number_of(len(newer), 'place')}, the "
-                f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
+                f"first {key} of {made:%Y-%m-%d %H:%M}; {_BRING.format(dataset=self.repository.id)}"
             )
 
     def _withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
@@ -447,10 +451,3 @@ def _key(path: str) -> str:
     """The key of the result that a file in a results dataset belongs to; "" of any other file."""
     found = re.fullmatch(rf"{_RESULTS}/((?:[^/]+/){{3}}[^/]+)/[^/]+", path)
     return found[1] if found else ""
-
-
-def _bring(dataset: str) -> str:
-    return (
-        f"get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
-        "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
-    )

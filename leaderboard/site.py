@@ -257,7 +257,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
             "listed": board.listed_only.get(group),
-            "headline": headline.of_group(board, group),
+            "headline": headline.of_board(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),

@@ -67,7 +67,7 @@ class Batches:
         for batch in self._store.batches(*self._whose):
             try:
                 self._collect_one(batch)
-            except _broken() as error:
+            except _server_errors() as error:
                 why = one_line(self._options.redact(str(error)))
                 self._note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
                 return
@@ -113,7 +113,7 @@ class Batches:
         except NotServedError as error:
             self._store.end_batch(token)
             raise ReelbenchError(str(error)) from None
-        except _broken() as error:
+        except _server_errors() as error:
             what = f"the batch could not be handed over ({one_line(self._options.redact(str(error)))})"
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
                 self._store.end_batch(token)
@@ -225,7 +225,7 @@ class Batches:
         return self._client
 
 
-def _broken() -> tuple[type[Exception], ...]:
+def _server_errors() -> tuple[type[Exception], ...]:
     """What a server in trouble raises through its client, and a client that has no key."""
     import openai
 

@@ -15,7 +15,6 @@ All who ask from one process share one cache of a place, and by it what is in fl
 
 import asyncio
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -31,15 +30,14 @@ from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
-from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import Claimed, SqlStore, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
+from reelbench.llm.sqlite_store import EDITED
+from reelbench.llm.store import Claimed, StoredReply, open_store
+from reelbench.registry.errors import ReelbenchError, number_of
 
 _T = TypeVar("_T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
-_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 _READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
 _LOOK = 0.2  # seconds between looks at what other processes ask for
 _MOST = 500  # rows or keys in one request
@@ -72,7 +70,7 @@ class Gathered(Generic[ItemT, ResultT]):
             self._task = asyncio.ensure_future(self._run())
         return await future
 
-    async def drained(self) -> None:
+    async def wait_until_done(self) -> None:
         """Wait until all that was asked for is done."""
         if self._task is not None:
             await self._task
@@ -194,7 +192,7 @@ class ReplyCache:
         if await self._puts.do(stored):
             self._ahead[key] = stored  # its asker reads it next
 
-    async def released(self, key: bytes) -> None:
+    async def wait_for_release(self, key: bytes) -> None:
         """Wait until no other process is asking for `key`; one look at all that are waited for, a few times a second.
 
         ReelbenchError where the store can't be read.
@@ -244,7 +242,7 @@ class ReplyCache:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._awaited.clear()
-        await self._puts.drained()
+        await self._puts.wait_until_done()
 
     def close(self, on_note: Callable[[str], None] | None = None) -> None:
         """Give up all claims and close the store, where nobody else uses it; may be called twice.
@@ -273,7 +271,7 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                taken = await self.aside(self.store.taken, list(self._awaited))
+                taken = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)
@@ -288,29 +286,6 @@ class ReplyCache:
             while True:
                 await self.aside(self.store.renew)
                 await asyncio.sleep(self.store.lease / 6)
-
-
-def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
-    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
-
-    InputError where it can't be used at all, ReelbenchError where it can't be used now.
-    """
-    if is_address(place):
-        from reelbench.llm.postgres_store import PostgresStore
-
-        return PostgresStore(str(place))
-    return SqliteStore(Path(place), on_note)
-
-
-def is_address(place: Path | str) -> bool:
-    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
-    if str(place).startswith(("postgresql://", "postgres://")):
-        return True
-    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
-        raise InputError(
-            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
-        )
-    return False
 
 
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:

@@ -70,7 +70,7 @@ class GeminiClient(ChatClient):
             headers: Mapping[str, str] = {} if error.response is None else error.response.headers
             raise self._error_for_status(error.code, headers, json.dumps(error.details).encode()) from None
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
-            raise self._broken(error) from None
+            raise self._error_without_status(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
         return reply_in(_as_completion(said), options, time.monotonic() - began)
 

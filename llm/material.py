@@ -85,23 +85,23 @@ class PromptFiles:
         texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}
         named = {place[1] or place[2].lower() for place in _PLACE.finditer(self.text(name))}
         if not material or not named.isdisjoint(texts):
-            before, user = [], self._filled(name, {**texts, **places})
+            before, user = [], self._fill(name, {**texts, **places})
         else:
-            mark, user = marked([(tag, valid_text(text)) for tag, text in material])
-            system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
+            mark, user = mark_pieces([(tag, valid_text(text)) for tag, text in material])
+            system = "\n\n".join(self._fill(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
             before = [{"role": "system", "content": system}]
         return [*before, {"role": "user", "content": [user, *attachments] if attachments else user}]
 
-    def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
+    def retry(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         """Return the question asked again: the reply that could not be used, and why."""
         before: list[Message] = [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
-        return [*messages, *before, {"role": "user", "content": self._filled(_AGAIN, {"error": valid_text(error)})}]
+        return [*messages, *before, {"role": "user", "content": self._fill(_AGAIN, {"error": valid_text(error)})}]
 
     @property
     def _known(self) -> str:
         return ", ".join(sorted(self.files))
 
-    def _filled(self, name: str, values: Mapping[str, object]) -> str:
+    def _fill(self, name: str, values: Mapping[str, object]) -> str:
         # One pass over the template alone, so that what is put in is never read for places.
         def value(place: re.Match[str]) -> str:
             if place[1] is None:  # as a paper prints it: also a slot of the reply, which nothing stands for
@@ -114,7 +114,7 @@ class PromptFiles:
         return _PLACE.sub(value, self.text(name))
 
 
-def marked(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
+def mark_pieces(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
     """Return the mark of (tag, text) of each piece, and the pieces between tags that carry it, in order."""
     texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
     mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]

@@ -89,23 +89,23 @@ class Pacer:
     def good(self) -> None:
         """Note a reply: the server takes what it gets."""
         self.had_reply = True
-        self.answered()
+        self.note_answer()
         self._limit = min(self._most, self._limit + 1 / self._limit)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note an answer of any kind: the first call goes alone no more."""
         if self._probing:
             self._probing = False
             self._limit = float(self._most)
             self._wake()
 
-    def limited(self, round_: int, wait: float | None) -> None:
+    def note_limit(self, round_: int, wait: float | None) -> None:
         """Note a 429 for a call of `round_`; hold all calls for `wait` seconds."""
         if wait:
             now = asyncio.get_running_loop().time()
             # Some spread, or several processes would come back in one burst.
             self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
-        self.answered()
+        self.note_answer()
         if round_ == self._round:
             self._round += 1
             self._limit = max(1.0, self._limit / 2)
@@ -171,7 +171,7 @@ class Turn:
         self._inside = True
         return self
 
-    async def made(self) -> bytes | None:
+    async def result(self) -> bytes | None:
         """Return what was made; None where that failed, and once the turn was left."""
         with suppress(Exception):
             return await self._making if self._making else None

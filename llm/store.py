@@ -4,20 +4,24 @@ A store knows rows, leases and transactions; what they mean, and what the user i
 """
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
+import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""
+
+_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
 """Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
@@ -160,7 +164,7 @@ class SqlStore(ABC):
         shape = f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
         return f"SELECT {shape} FROM @replies AS reply"
 
-    def _stored(self, row: Sequence[Any]) -> StoredReply:
+    def _reply_of_row(self, row: Sequence[Any]) -> StoredReply:
         key, model, at, kept, edited, giver, *fields = row
         return StoredReply(
             key, self._unpacked(model), at, Reply(*map(self._unpacked, fields)), kept, bool(edited), giver
@@ -169,9 +173,9 @@ class SqlStore(ABC):
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
         ran = self._run(*_of_keys(f"{self._select} WHERE key IN (@keys)", keys))
-        return {row[0]: self._stored(row) for part in ran for row in part.rows}
+        return {row[0]: self._reply_of_row(row) for part in ran for row in part.rows}
 
-    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+    def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
         there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN (@keys)"
         ran = self._run(*_of_keys(there, keys))
@@ -181,7 +185,7 @@ class SqlStore(ABC):
         """Yield the replies whose keys come after one, in the order of the keys."""
         while True:
             rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[0].rows
-            yield from map(self._stored, rows)
+            yield from map(self._reply_of_row, rows)
             if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
                 return
             after = rows[-1][0]
@@ -195,12 +199,12 @@ class SqlStore(ABC):
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
-        steps = self._keeping(replies)
+        steps = self._insert_steps(replies)
         steps += _of_keys("DELETE FROM @claims WHERE key IN (@keys)", keys)
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
-    def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
+    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
         marks = ", ".join("?" * len(columns))
         keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
@@ -217,24 +221,24 @@ class SqlStore(ABC):
                 steps.append((give, kept.key, kept.giver, kept.key, kept.at))
         return steps
 
-    def _meant(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
+    def _where_clause(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
         """Return the condition for replies of before a moment and of a model, and its values; None for any."""
-        meant: dict[str, object] = {} if before is None else {"at < ?": before}
-        meant |= {} if model is None else {"model = ?": self._packed(model)}
-        return " AND ".join(meant) or "1 = 1", list(meant.values())
+        conditions: dict[str, object] = {} if before is None else {"at < ?": before}
+        conditions |= {} if model is None else {"model = ?": self._packed(model)}
+        return " AND ".join(conditions) or "1 = 1", list(conditions.values())
 
     def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
         """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        meant, values = self._meant(before, model)
-        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {meant} GROUP BY model ORDER BY model"
+        where, values = self._where_clause(before, model)
+        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {where} GROUP BY model ORDER BY model"
         counted = [(self._unpacked(name), *counts) for name, *counts in self._run((command, *values))[0].rows]
         return [ModelReplies(name if isinstance(name, str) else repr(name), *counts) for name, *counts in counted]
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
-        meant, values = self._meant(before, model)
-        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {meant})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {meant}", *values))[-1].changed
+        where, values = self._where_clause(before, model)
+        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {where})"
+        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[-1].changed
 
     # --- whose turn it is --------------------------------------------------------------------------------------------
 
@@ -246,12 +250,12 @@ class SqlStore(ABC):
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
         states = _of_keys(state, keys, self._owner)
-        rows = [row for done in self._run(*self._claiming(keys, self._owner), *states) for row in done.rows]
+        rows = [row for done in self._run(*self._claim_steps(keys, self._owner), *states) for row in done.rows]
         claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
         claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
         return claims
 
-    def _claiming(self, keys: Sequence[bytes], owner: str) -> list[Step]:
+    def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
         """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
 
         Claims are written before the others are looked for: who had them has kept the replies by then.
@@ -270,7 +274,7 @@ class SqlStore(ABC):
         keys = sorted(keys)  # in one order for all processes, or two could wait for each other
         return [*_of_keys(claim, keys, owner, owner), *_of_keys(release, keys, owner)]
 
-    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+    def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
         theirs = f"SELECT key FROM @claims AS claim WHERE key IN (@keys) AND owner <> ? AND NOT {self._lapsed}"
         ran = self._run(*_of_keys(theirs, keys, self._owner))
@@ -293,7 +297,7 @@ class SqlStore(ABC):
         rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
         return [StoredBatch(token, self._unpacked(name), at, bool(held)) for token, name, at, held in rows]
 
-    def batched(self, model: str, host: str) -> set[bytes]:
+    def batched_keys(self, model: str, host: str) -> set[bytes]:
         """Return the keys whose requests are in a batch of a model on a server."""
         command = "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
         return {key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows}
@@ -302,7 +306,7 @@ class SqlStore(ABC):
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
         whose = token, self._packed(model), self._packed(host)
         rows = self._run(
-            *self._claiming(keys, token),  # whoever claims one of them meanwhile waits for us
+            *self._claim_steps(keys, token),  # whoever claims one of them meanwhile waits for us
             (f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)", *whose, token),
             ("INSERT INTO @batched SELECT key, owner FROM @claims WHERE owner = ?", token),
             ("DELETE FROM @claims WHERE owner = ?", token),
@@ -321,7 +325,7 @@ class SqlStore(ABC):
         ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
         wanted = {key for done in ran for (key,) in done.rows}
         ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
-        ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
+        ran = self._run(*self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended)
         return sum(done.changed for done in ran[len(ran) - len(ended) :])
 
     def end_batch(self, token: str) -> int:
@@ -373,14 +377,39 @@ class SqlStore(ABC):
             steps.append((upsert, *whose, day, day))
         self._run(*steps)
 
-    def mark(self, place: str) -> float:
+    def valid_from(self, place: str) -> float:
         """Return the moment from which on replies count that were asked for at a place; 0 where there is none."""
         rows = self._run(("SELECT at FROM @marks WHERE place = ?", place))[0].rows
         return rows[0][0] if rows else 0.0
 
-    def put_mark(self, place: str, at: float) -> None:
+    def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
+
+
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
+    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
+
+    InputError where it can't be used at all, ReelbenchError where it can't be used now.
+    """
+    if is_address(place):
+        from reelbench.llm.postgres_store import PostgresStore
+
+        return PostgresStore(str(place))
+    from reelbench.llm.sqlite_store import SqliteStore
+
+    return SqliteStore(Path(place), on_note)
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
+    if str(place).startswith(("postgresql://", "postgres://")):
+        return True
+    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
+        raise InputError(
+            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        )
+    return False
 
 
 @dataclass(slots=True)
@@ -401,7 +430,7 @@ def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     replies = source.replies()
     while chunk := list(islice(replies, AT_ONCE // 2)):
         whole = [reply for reply in chunk if not reply.edited and not reply.is_damaged]
-        there = target.kept([reply.key for reply in whole])
+        there = target.stored_keys([reply.key for reply in whole])
         copied.damaged += len(chunk) - len(whole)
         copied.there += len(there)
         copied.copied += target.put([reply for reply in whole if reply.key not in there])

@@ -156,7 +156,7 @@ def ask(
             options.note(f"{name}: {len(work.videos)} videos shown, {waits}")
     work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
-    scored = asked.scored(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
+    scored = asked.score(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
     return replace(scored, come_by=kept.record())
 
 
@@ -261,7 +261,7 @@ class _Run:
         language = questions.asked(row)["language"]
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
-        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=first)
+        question = messages(shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first)
         answers = [self._answer(row, question, vote) for vote in self.votes]
         replies = [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)  # a task costs 40 µs
         texts = [asked.value for asked in replies if asked.value is not None]
@@ -289,7 +289,7 @@ class _Run:
         if not read.flags:
             letter = (read.parsed or {}).get("answer")
             wrong = letter is not None and letter != row.get("answer")
-            self.kept.answered(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
+            self.kept.note_answer(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
@@ -322,7 +322,7 @@ def passed_over(
     sample = earlier.samples[name]
     if sample.state == "unscored":
         return lambda stored: stored.reply.raw is None or unfinished(stored.reply) is not None
-    before = [reply.raw for reply in asker.cached(messages, vote=vote)]
+    before = [reply.raw for reply in asker.cached_replies(messages, vote=vote)]
     texts = sample.candidates or [sample.prediction]
     text = texts[vote] if vote < len(texts) else None
     old = iter(before[: before.index(text) + 1] if text in before else ())
@@ -344,4 +344,4 @@ def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResul
             judges.append(replace(judge, outdated=outdated or None))
         options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
     settings = settings.model_copy(update={"generation": then.settings.generation})
-    return [questions.scored({}, {}, options, model=then.model, settings=settings)]
+    return [questions.score({}, {}, options, model=then.model, settings=settings)]

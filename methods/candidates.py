@@ -83,7 +83,7 @@ def candidates_of_file(
     return cases, Answers(submission, model, settings, metadata.url)
 
 
-def limited(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
+def limit_candidates(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
     """Return each question's first `k` candidates (None: all); InputError where no question has so many."""
     if k is None:
         return list(cases)
@@ -208,7 +208,7 @@ class RepeatedFigures:
         return {"k": self.k} | {name: value and value.model_dump(mode="json") for name, value in figures.items()}
 
 
-def repeated(
+def repeat_figures(
     answers: Answers, cases: Sequence[CandidateSet], sizes: Sequence[int] | None, options: Options
 ) -> list[RepeatedFigures]:
     """Score every candidate, and return the figures for each k of `sizes`; by default for 1, 2, … to all.

@@ -131,7 +131,7 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return the question's prompt; what stands before it is `Shown.said`."""
+        """Return the question's prompt; what stands before it is `Shown.subtitle_text`."""
         return prompt_of(self.spec, self.asked(row), self._prompt)
 
     def asked(self, row: Row) -> Row:
@@ -154,7 +154,7 @@ class QuestionSet:
                 work.setdefault(row["video"], partial(show, self.library, row, self.sampling))
         return work
 
-    def scored(
+    def score(
         self,
         predictions: Mapping[str, Prediction],
         shown: Mapping[str, Shown],

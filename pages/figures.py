@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 
-from reelbench.pages.plots import WIDTH, Mark, about, dashes, dot, grid, joined, scale, ticks
-from reelbench.pages.svg import GRID, SOFT, colour, framed, rectangle, shown, text
+from reelbench.pages.plots import WIDTH, Mark, dashes, dot, grid, interval_note, polyline, scale, ticks
+from reelbench.pages.svg import GRID, SOFT, colour, rectangle, shown, svg_document, text
 
 # --- a matrix ---------------------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ def matrix(
                 if known:
                     parts.append(text(x + wide / 2, top + 36, known, "middle", size=10))
     width = max(_BESIDE + wide * len(columns) + 16, 480)
-    return framed(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
+    return svg_document(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
 
 
 # --- radars -----------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def radars(
         for labels in panels.values()
         for label, values in labels.items()
     )
-    return framed(title, _ABOVE + _TALL, parts, width=width, description=spoken)
+    return svg_document(title, _ABOVE + _TALL, parts, width=width, description=spoken)
 
 
 def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digits: int) -> list[str]:
@@ -163,7 +163,7 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     x, y = scale((across[0], across[-1]), (_LEFT + _INSIDE, right)), scale((up[0], up[-1]), (floor, _TOP))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{axes[1]}{about(marks)}", size=13, fill=SOFT),
+        text(_LEFT, 50, f"{axes[1]}{interval_note(marks)}", size=13, fill=SOFT),
     ]
     parts += grid(up, y, _LEFT, right)
     parts += [text(x(tick), floor + 20, shown(tick), "middle", size=13) for tick in across]
@@ -171,11 +171,11 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):
         if len(line) > 1:
-            parts.append(joined(places[name], number, 1.5))
+            parts.append(polyline(places[name], number, 1.5))
         for (px, _), mark in zip(places[name], line, strict=True):
             parts += dot(name, colour(number), px, mark, y, digits=3)
     parts += _names(series, places)
-    return framed(title, _HEIGHT, parts, width=WIDTH)
+    return svg_document(title, _HEIGHT, parts, width=WIDTH)
 
 
 def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[str]:

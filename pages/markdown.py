@@ -71,7 +71,7 @@ class Sources:
         """Return the source's number, or nothing where there is no source."""
         return str(self._numbers.setdefault(source, len(self._numbers) + 1)) if source else ""
 
-    def listed(self) -> str:
+    def source_list(self) -> str:
         """Return the list of sources."""
         lines = "\n".join(f"{number}. {cell(source)}" for source, number in self._numbers.items())
         return f"Sources:\n\n{lines}" if lines else ""

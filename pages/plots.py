@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 from statistics import median
 
-from reelbench.pages.svg import GRID, INK, SOFT, colour, framed, rectangle, shown, text
+from reelbench.pages.svg import GRID, INK, SOFT, colour, rectangle, shown, svg_document, text
 
 WIDTH = 720
 _BINS = 15
@@ -57,7 +57,7 @@ def bars(
             number_shown = f"{value:,.0f}" if counts else f"{value:.1f} %"
             parts.append(rectangle(x, y + 2, length, height - 4, colour(0)))
             parts.append(text(x + length + 5, y + 14, number_shown, size=11))
-    return framed(title, _TITLE + math.ceil(len(series) / across) * block, parts, width=WIDTH)
+    return svg_document(title, _TITLE + math.ceil(len(series) / across) * block, parts, width=WIDTH)
 
 
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
@@ -109,7 +109,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     if beyond and not whole:
         parts.append(text(WIDTH - right, floor + 32, f"{shown(edges[-2])} and more", "end", size=11))
     parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
-    return framed(title, floor + 46, parts, width=WIDTH)
+    return svg_document(title, floor + 46, parts, width=WIDTH)
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
@@ -194,14 +194,14 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     y = scale((steps[0], steps[-1]), (floor, top))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{metric}{about(marks)}", size=13, fill=SOFT),
+        text(_LEFT, 50, f"{metric}{interval_note(marks)}", size=13, fill=SOFT),
         *(part for row in key for part in row),
     ]
     parts += grid(steps, y, _LEFT, WIDTH - _RIGHT)
     for number, (name, line) in enumerate(series.items()):
         beside = _BESIDE * (number - (len(series) - 1) / 2)
         places = [(x(mark.at) + beside, y(mark.value)) for mark in line]
-        parts.append(joined(places, number, 2))
+        parts.append(polyline(places, number, 2))
         for place, ((at, height), mark) in enumerate(zip(places, line, strict=True)):
             parts += dot(name, colour(number), at, mark, y)
             if not name:  # the values of several lines would hide one another
@@ -214,7 +214,7 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
         if mark.below:
             parts.append(text(x(at), floor + 36, mark.below, "middle", size=11, fill=SOFT))
     parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=SOFT))
-    return framed(title, floor + _BOTTOM, parts, width=WIDTH)
+    return svg_document(title, floor + _BOTTOM, parts, width=WIDTH)
 
 
 def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
@@ -227,7 +227,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     left, right, top, height = 200, 96, _TOP, 26
     floor = top + len(marks) * height
     x = scale((steps[0], steps[-1]), (left, WIDTH - right))
-    parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{about(marks)}", fill=SOFT)]
+    parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{interval_note(marks)}", fill=SOFT)]
     for tick in steps:
         parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>")
         parts.append(text(x(tick), floor + 18, shown(tick), "middle", size=11))
@@ -245,10 +245,10 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
             f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
         )
         parts.append(text(WIDTH - 8, y + 4, f"{shown(mark.value, digits)} (n {mark.n})", "end", size=11))
-    return framed(title, floor + 32, parts, width=WIDTH)
+    return svg_document(title, floor + 32, parts, width=WIDTH)
 
 
-def about(marks: Sequence[Mark]) -> str:
+def interval_note(marks: Sequence[Mark]) -> str:
     """Return the end of a chart's subtitle: the interval where one is drawn, and n."""
     numbers = sorted({mark.n for mark in marks})
     n = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
@@ -256,7 +256,7 @@ def about(marks: Sequence[Mark]) -> str:
     return f", {said}, n = {n}"
 
 
-def joined(points: Sequence[tuple[float, float]], number: int, width: float) -> str:
+def polyline(points: Sequence[tuple[float, float]], number: int, width: float) -> str:
     """Return the line through some points, with the colour and the dashes of the series of this number."""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f"<polyline points='{path}' fill='none' stroke='{colour(number)}' stroke-width='{width:g}'{dashes(number)}/>"

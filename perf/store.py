@@ -29,7 +29,7 @@ def filled(folder: Path, number: int, home: Path) -> None:
     clip = (folder / "video0.mp4").read_bytes()
     reelbench = (sys.executable, "-m", "reelbench")
     run((*reelbench, "frames", "extract", folder / "video0.mp4", "--frames", FRAMES), home)
-    [first] = FrameStore(home / "frames").held(folder / "video0.mp4", [FrameSampling.parse(FRAMES)])
+    [first] = FrameStore(home / "frames").find_all(folder / "video0.mp4", [FrameSampling.parse(FRAMES)])
     assert first.path is not None  # noqa: S101
     record, stored = json.loads((first.path.parent / RECORD).read_text()), first.path.read_bytes()
     for other in range(1, number):

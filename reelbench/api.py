@@ -454,13 +454,13 @@ def ask(
         ReelbenchError: No question was answered.
     """
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.llm.served import served
+    from reelbench.llm.model_names import read_model_name
     from reelbench.methods import asking
     from reelbench.registry import settings
     from reelbench.tasks.score import Options
 
     where = url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
-    whose = served("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+    whose = read_model_name("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
     notes: list[str] = []
     questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
     scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)

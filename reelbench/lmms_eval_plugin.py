@@ -39,12 +39,8 @@ _NO_KEY = "EMPTY"
 """What servers that need no key are usually sent."""
 
 
-def tasks_folder() -> Path:
-    """Return the folder of our own tasks, for lmms-eval's `--include_path`."""
-    return _folder("reelbench.tasks")
-
-
-def _folder(package: str) -> Path:
+def tasks_folder(package: str = "reelbench.tasks") -> Path:
+    """Return the folder of a package's tasks, by default of our own, for lmms-eval's `--include_path`."""
     spec = find_spec(package)  # finds the folder without importing it, in every way of installing
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(f"{package} is not a package that is installed; reinstall what names it")
@@ -210,7 +206,7 @@ def _index(manager: Any) -> dict[str, Any]:
     from reelbench.tasks.lmms import codegen
 
     def of_package(package: str) -> dict[str, Any]:
-        folder = _folder(package)
+        folder = tasks_folder(package)
         # What a file declares has no YAML of lmms-eval's; and the file itself is none.
         return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
 

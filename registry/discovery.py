@@ -161,7 +161,7 @@ def get(name: str) -> BenchmarkSpec:
     raise InputError(f"unknown benchmark {name!r}; {hint}")
 
 
-def meant(name: str) -> str:
+def resolve_name(name: str) -> str:
     """Return the benchmark's or task's name that a user meant, where one alone can be: else what he typed.
 
     Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name only one may be.

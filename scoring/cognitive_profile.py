@@ -85,7 +85,7 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
             raise InputError(f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line")
         for name in row:
             if name not in fields:
-                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_meant(name, fields)}')
+                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_suggestion(name, fields)}')
         for name in fields:
             if name not in row:
                 raise InputError(f'{where}: field "{name}" is missing; expected {wanted}')
@@ -150,10 +150,10 @@ def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN40
     if not isinstance(label, str):
         raise InputError(f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}")
     if label not in labels:
-        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_meant(label, labels)}")
+        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_suggestion(label, labels)}")
 
 
-def _meant(word: str, words: tuple[str, ...]) -> str:
+def _suggestion(word: str, words: tuple[str, ...]) -> str:
     by_lower = {known.lower(): known for known in words}
     close = difflib.get_close_matches(word.strip().lower(), by_lower, n=1)
     return f"; did you mean {by_lower[close[0]]}?" if close else ""

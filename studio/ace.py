@@ -11,7 +11,7 @@ run that ended early goes on where it was, and equal requests are asked once.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from statistics import fmean
@@ -22,7 +22,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.llm.material import PromptFiles, marked
+from reelbench.llm.material import PromptFiles, mark_pieces
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.runner import Runner
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from reelbench.registry.records import Metrics
 
 MODES: tuple[Mode, ...] = get_args(Mode)
+_PROMPTS = PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 _LOCAL_TOKENS = 32  # a server's model ends by itself; one in this process may never, and is not billed by the token
 
@@ -58,7 +59,7 @@ class Ranker:
 
     def record(self, k: int) -> RankerRecord:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
-        digest = sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
+        digest = sha256(_PROMPTS.text(f"{self.mode}.txt").encode()).hexdigest()
         sampling = self.model.sampling({}) or None
         return RankerRecord(
             model=self.model.model, k=k, mode=self.mode, votes=self.votes, prompt_sha256=digest, sampling=sampling
@@ -84,14 +85,9 @@ class Ranker:
                 raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
             return found
 
-        mark, text = marked(material)
-        system = _prompts().text(f"{self.mode}.txt").format(mark=mark, count=count)
+        mark, text = mark_pieces(material)
+        system = _PROMPTS.text(f"{self.mode}.txt").format(mark=mark, count=count)
         return [{"role": "system", "content": system}, {"role": "user", "content": text}], number
-
-
-@cache
-def _prompts() -> PromptFiles:
-    return PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 
 Ranked = tuple[dict[str, list[list[str | None]]], Tally]
@@ -104,7 +100,7 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
 
     async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
-        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_prompts().again)
+        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
         if asked.reason not in (None, UNPARSABLE, REJECTED):
             runner.lacking[str(asked.reason)] += 1
         return asked.replies[-1].reply.raw if asked.replies else None
@@ -140,7 +136,7 @@ class Enhancement:
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
-        made, taken = self.choices.values(), self.tally.taken()
+        made, taken = self.choices.values(), self.tally.record_fields()
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,

@@ -126,7 +126,7 @@ class ChainCase(Generic[ItemT]):
         chain, asker, sent = self.chain, self.chain.askers[role], [messages]
 
         def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
-            sent.append(chain.prompts.again(before, reply, error))
+            sent.append(chain.prompts.retry(before, reply, error))
             return sent[-1]
 
         if chain.planning:

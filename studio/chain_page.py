@@ -62,7 +62,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         "replies": len(said),
         "texts": len(lines) - len(said),
         "verdicts": [
-            _sides(place)["AB".index(better)] if better in ("A", "B") else ""
+            _SIDES[(place + "AB".index(better)) % 2] if better in ("A", "B") else ""
             for place, better in enumerate(
                 (beside_dictionary(line["reply"] or "")[1] or {}).get("better")
                 for line in said
@@ -123,7 +123,7 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             asked += line["attempt"] == 0
             questions = _questions(line["reply"] or "")
             before = written.get(role, {})
-            sides = _sides(asked) if role == JUDGE else None
+            sides = (_SIDES if asked % 2 == 0 else _SIDES[::-1]) if role == JUDGE else None
             words, values = beside_dictionary(line["reply"] or "")
             put: list[tuple[str, str]] = []
             for message in line["messages"]:
@@ -179,10 +179,6 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             if line["read"] and questions:
                 written[role] = questions
         yield {"role": role, "round": number, "replies": replies}
-
-
-def _sides(asked: int) -> tuple[str, ...]:
-    return _SIDES if asked % 2 == 0 else _SIDES[::-1]
 
 
 def _questions(reply: str) -> dict[int, WrittenQuestion]:

@@ -159,7 +159,9 @@ class Discussion:
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
         heard = [word for word in video.words if word.role in role.sees]
-        material += [(word.role, _as_text(word.questions) if word.questions else word.text) for word in heard]
+        for word in heard:
+            written = [question.model_dump() for question in word.questions]
+            material.append((word.role, material_text(written) if written else word.text))
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
         said = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
@@ -201,10 +203,12 @@ class Discussion:
         1: they are the better set, 0: the others are, 0.5: neither.
         """
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
-        sets, data = [_as_text(written, numbered=False) for written in case.item.both], self._data(case.item)
+        data = self._data(case.item)
+        # Without the numbers, which are the same in both.
+        plain = [[question.model_dump(exclude={"id"}) for question in written] for written in case.item.both]
         outcomes = []
         for order in ((0, 1), (1, 0)):
-            shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
+            shown = [(f"set_{letter}", material_text(plain[place])) for letter, place in zip("AB", order, strict=True)]
             messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
             with case.chain.funnel.stage(JUDGE):
                 verdict = await case.ask(
@@ -217,12 +221,13 @@ class Discussion:
         """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
         levels: Levels = {side: {} for side in bloom.SIDES}
-        self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
+        prompts = bloom.scale_prompts()
+        self.prompts.sha256[BLOOM] = prompts.sha256
         for question in [question for written in case.item.both for question in written]:
             for side, known in levels.items():
                 text = getattr(question, side)
                 if text not in known:
-                    messages = bloom.question(bloom.BloomText(side, text))
+                    messages = prompts.messages("level", bloom.as_item(bloom.BloomText(side, text)))
                     with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
                         known[text] = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
         return levels
@@ -258,10 +263,6 @@ class Talk:
     def sets(self, expert: Role) -> list[list[WrittenQuestion]]:
         """Return the expert's questions, turn by turn."""
         return [word.questions for word in self.video.words if word.role == expert.name]
-
-
-def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
-    return material_text([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
 
 
 def _text(reply: str) -> str:

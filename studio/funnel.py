@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reelbench.pages.svg import COLOURS, GRID, SOFT, framed, rectangle, text
+from reelbench.pages.svg import COLOURS, GRID, SOFT, rectangle, svg_document, text
 from reelbench.registry.base_record import Count, Later, Record
 
 
@@ -179,4 +179,4 @@ def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
         ]
     description = "; ".join(f"{stage['name']}: {stage['out']} of {stage['in']}" for stage in stages)
     width, height = 2 * _MARGIN + _NAME + _BAR + _LOSSES, 2 * _MARGIN + _ROW * len(stages)
-    return framed("What came through", height, parts, width=width, description=description)
+    return svg_document("What came through", height, parts, width=width, description=description)

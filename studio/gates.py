@@ -31,17 +31,13 @@ _COMMON = frozenset(studio_data("words.yaml")["common"].split())
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
 
-def _no_answer() -> re.Pattern[str]:
-    """Return the pattern of answers that say that there is none; what is quoted in them is left out before."""
-    known = studio_data("no_answers.yaml")
-
-    def whole(text: str) -> str:
-        return re.sub(r"<(\w+)>", lambda part: whole(known["parts"][part[1]]), text)
-
-    return re.compile("|".join(map(whole, known["patterns"])), re.IGNORECASE)
-
-
-_CANT_TELL = _no_answer()
+_PART = re.compile(r"<(\w+)>")
+_NO_ANSWERS = studio_data("no_answers.yaml")
+_pattern = "|".join(_NO_ANSWERS["patterns"])
+while _PART.search(_pattern):  # a part may hold others
+    _pattern = _PART.sub(lambda part: _NO_ANSWERS["parts"][part[1]], _pattern)
+_CANT_TELL = re.compile(_pattern, re.IGNORECASE)
+"""Answers that say that there is none; what is quoted in them is left out before."""
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 

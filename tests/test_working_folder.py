@@ -63,7 +63,7 @@ def test_a_page_lies_in_its_folder_whatever_split_a_result_states(split, tmp_pat
 @pytest.mark.parametrize("typed", ["0} --base-url http://127.0.0.1:1 --label {x", "0.5'", '0"', "it's"])
 @pytest.mark.parametrize("option", ["--temperature", "--top-p", "--reasoning-effort", "--max-cost"])
 def test_a_word_that_was_typed_stays_one_word(option, typed):
-    words = guesses.meant(["eval", "rextime_mini", option, typed], {"eval"})
+    words = guesses.correct_arguments(["eval", "rextime_mini", option, typed], {"eval"})
     assert not [word for word in words if word in {"--base-url", "--label"}]
     assert any(typed in word for word in words)
 

@@ -375,13 +375,17 @@ def write(
                 part.pop("folder", None)
                 part.pop("file", None)
         models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        style, script = (
+            "\n".join(page_asset(name, f"leaderboard.{room}").rstrip() for room, names in of.items() for name in names)
+            for of in (_STYLES, _SCRIPTS)
+        )
         write_text(
             page if alone else Path(place, PAGE),
             shell_page(
                 f"{made['benchmarks'][0]['title']}: {models}",
                 page_asset("view.html", "leaderboard.view").rstrip(),
-                style=_assets(_STYLES),
-                script=_DATA + _assets(_SCRIPTS),
+                style=style,
+                script=_DATA + script,
                 data=site.line_by_line(made),
                 head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
                 kind=_KIND,
@@ -396,11 +400,6 @@ def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
     (group,) = grouped([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
-
-
-def _assets(files: Mapping[str, Sequence[str]]) -> str:
-    texts = (page_asset(name, f"leaderboard.{room}").rstrip() for room, names in files.items() for name in names)
-    return "\n".join(texts)
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:

@@ -148,7 +148,7 @@ def _decoder() -> str:
 
 def _folders() -> dict[str, object]:
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import is_address
+    from reelbench.llm.store import is_address
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.settings import home
 

@@ -91,7 +91,7 @@ def _plain(model: str) -> str:
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
     """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
-    from reelbench.llm.served import PROVIDERS
+    from reelbench.llm.model_names import PROVIDERS
 
     prefix, slash, _ = model.partition("/")
     of_provider = slash and any(prefix in {name, provider.alias} for name, provider in PROVIDERS.items())

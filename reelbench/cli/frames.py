@@ -58,7 +58,7 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
                 times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
                 asked = f"{sampling.asked(opened.timeline)} frames asked, {len(times)} given"
                 lines.append(f"  {sampling}: {asked}, at {' '.join(f'{at:.3f}' for at in times)} s")
-            for kept in store.held(video, stored):
+            for kept in store.find_all(video, stored):
                 repeats = f", the last {kept.padding} repeated" if kept.padding else ""
                 lines.append(f"  in the store: {kept.sampling}: {kept.given} frames{repeats}")
             console.write("\n".join(lines))

@@ -41,7 +41,7 @@ def near(word: str, known: Collection[str]) -> str | None:
     return as_long.get(*get_close_matches(word.strip("-"), as_long, n=1, cutoff=_NEAR) or [""])
 
 
-def meant(typed: Sequence[str], known: Collection[str]) -> list[str]:
+def correct_arguments(typed: Sequence[str], known: Collection[str]) -> list[str]:
     """Return the words that were meant, each guess told; InputError with the line where it is only said.
 
     `known` are the words of commands, and the first of each.

@@ -33,7 +33,7 @@ def main() -> None:
         for name, value in known_secrets():
             if any(without(word, [value]) != word for word in before_dashes(arguments)):
                 raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
-        arguments = [*flags, *guesses.meant(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
+        arguments = [*flags, *guesses.correct_arguments(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
         named = next((word for word in arguments if not word.startswith("-")), None)
         assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(arguments)
     except BrokenPipeError:

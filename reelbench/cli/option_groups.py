@@ -96,8 +96,8 @@ def task_names() -> list[str]:
 def model_names() -> list[str]:
     """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import open_store
-    from reelbench.llm.served import PROVIDERS
+    from reelbench.llm.model_names import PROVIDERS
+    from reelbench.llm.store import open_store
 
     place, seen = cache_place(), list[str]()
     if isinstance(place, Path) and place.is_file():
@@ -112,19 +112,19 @@ option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
 
-def _meant(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
+def _resolve_names(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
     """Return names as the benchmarks' and tasks' own: told where they were typed otherwise."""
     from reelbench.cli import console
     from reelbench.registry import discovery
 
     if not isinstance(typed, str):
-        return typed and [_meant(name) for several in typed for name in several.split(",") if name]
-    if (name := discovery.meant(typed)) != typed:
+        return typed and [_resolve_names(name) for several in typed for name in several.split(",") if name]
+    if (name := discovery.resolve_name(typed)) != typed:
         console.note(f"{typed}: taken for {name}")
     return name
 
 
-_named = partial(typer.Argument, autocompletion=task_names, callback=_meant)
+_named = partial(typer.Argument, autocompletion=task_names, callback=_resolve_names)
 TaskName = Annotated[str, _named(metavar="NAME", help="Benchmark or task.")]
 Names = Annotated[list[str], _named(help="Benchmarks or tasks (rextime_mini).")]
 Split = Annotated[str | None, _shared("--split"), Kind.ROWS]

@@ -149,7 +149,7 @@ def of_languages(
     # A limit below 1 is a share of the rows: then all are made ready.
     asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
     shown = sampling is None or sampling.kind != "none"
-    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
+    rows = translating.rows_to_translate(tasks, languages, limit=asked or None, shown=shown)
     if translations is not None:
         questions = read_translations(translations)
         translating.check(questions, rows, translations)
@@ -160,11 +160,12 @@ def of_languages(
     translating.write(path := output / TRANSLATIONS_FILE, questions)
     file = {settings.TRANSLATIONS.name: str(path.absolute())}
 
-    def asked_in(language: str, told: str, environ: Mapping[str, str]) -> Step:
-        return Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
-
+    own: tuple[str, str, dict[str, str]] = NATIVE, "questions in their own language", {}
     in_each = ((tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages)
-    return [asked_in(NATIVE, "questions in their own language", {}), *(asked_in(*each) for each in in_each)]
+    return [
+        Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
+        for language, told, environ in (own, *in_each)
+    ]
 
 
 def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
@@ -324,7 +325,7 @@ class Sweep:
                             self.options,
                             environ=environ,
                             stdout=self.printed.of_lmms_eval,
-                            start=partial(process.followed, console.only_told(), kept),
+                            start=partial(process.followed, console.status and console.status.bar, kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
                     report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)

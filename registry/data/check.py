@@ -96,7 +96,7 @@ def _repository(repo_id: str, pinned: str | None) -> Upstream | None:
     if used is None:
         return None
     try:
-        now = hub.current_commit(repo_id)
+        now = hub.list_files(repo_id).commit
     except DataUnavailableError as error:
         return Upstream(repo_id, used, None, None, str(error))
     return Upstream(repo_id, used, now, now != used)

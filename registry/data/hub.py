@@ -10,7 +10,7 @@ that sets them late is not surprised.
 import hashlib
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -98,7 +98,7 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
     if not refresh and (commit := recorded_commit(repo_id)) is not None:
         return commit
     if refresh or not offline():
-        commit = current_commit(repo_id)
+        commit = list_files(repo_id).commit
     else:
         # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
         ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
@@ -112,15 +112,20 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
     return commit
 
 
-def current_commit(repo_id: str) -> str:
-    """Return the commit that `main` is at this moment, from the Hub."""
-    return _info(repo_id, None).sha
+def list_files(repo_id: str, commit: str | None = None) -> Listing:
+    """List a dataset's files at `commit`, with sizes and hashes where the Hub states them.
 
+    Without one: at the commit that `main` is at this moment, by their names alone.
+    """
+    from huggingface_hub import HfApi
 
-def list_files(repo_id: str, commit: str) -> Listing:
-    """List a dataset's files at `commit`, with sizes and hashes where the Hub states them."""
-    info = _info(repo_id, commit, files_metadata=True)
-    return Listing(repo_id, info.sha or commit, remote_files(info))
+    if offline():
+        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+    with _explained(repo_id):
+        info = HfApi(endpoint=endpoint()).dataset_info(
+            repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
+        )
+    return Listing(repo_id, info.sha or commit or "", remote_files(info))
 
 
 def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
@@ -133,17 +138,6 @@ def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetI
         )
         for sibling in info.siblings or ()
     }
-
-
-def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -> Any:  # noqa: ANN401 - DatasetInfo
-    from huggingface_hub import HfApi
-
-    if offline():
-        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
-    with _explained(repo_id):
-        return HfApi(endpoint=endpoint()).dataset_info(
-            repo_id, revision=revision, files_metadata=files_metadata, timeout=_TIMEOUT_S
-        )
 
 
 def leaderboard(repo_id: str) -> "list[Any] | None":
@@ -167,11 +161,6 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
         except (KeyError, TypeError, AttributeError) as error:
             what = f"its leaderboard can't be read ({first_line(error)})"
             raise DataUnavailableError(f"{page(repo_id)}: {what}") from None
-
-
-def has_leaderboard(repo_id: str) -> bool:
-    """Whether a dataset has a leaderboard of its own on the Hub."""
-    return leaderboard(repo_id) is not None
 
 
 def check_access(repo_id: str) -> None:
@@ -252,21 +241,16 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
     return None
 
 
-def client_errors() -> tuple[type[Exception], ...]:
-    """Return the kinds of error that the client raises."""
-    # The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
-    return (OSError, ValueError, *_of_http("HTTPError"))
+def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
+    """Return the kinds of error that the client raises, or where the connection broke and the request may have arrived.
 
-
-def is_cut_off(error: Exception) -> bool:
-    """Whether the connection broke, so that nobody knows whether the request arrived."""
-    return isinstance(error, (ConnectionError, TimeoutError, *_of_http("TransportError")))
-
-
-def _of_http(name: str) -> Iterator[type[Exception]]:
+    The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
+    """
+    kinds: list[type[Exception]] = [ConnectionError, TimeoutError] if cut_off else [OSError, ValueError]
     for library in ("httpx2", "httpx"):
         with suppress(ImportError):
-            yield getattr(import_module(library), name)
+            kinds.append(getattr(import_module(library), "TransportError" if cut_off else "HTTPError"))
+    return tuple(kinds)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
-from reelbench.registry.languages import seconds_word
+from reelbench.registry.languages import time_tag
 from reelbench.registry.media.subtitles import Cue, written
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
@@ -64,7 +64,7 @@ class Shown:
         """How many lines of subtitles go before the question; None where none are asked for."""
         return None if self.subtitles is None else len(self.subtitles)
 
-    def said(self, language: str) -> str:
+    def subtitle_text(self, language: str) -> str:
         """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
         return written(self.subtitles or (), language)
 
@@ -94,8 +94,7 @@ class Shown:
         for at, picture in enumerate(self.media):
             pieces += [begins[at]] if self.parts and at in begins else []
             if self.timed and self.timestamps:
-                # As models that read times are taught it.
-                pieces.append(f"<{self.timestamps[at]:.1f} {seconds_word(language)}>")
+                pieces.append(time_tag(language, self.timestamps[at]))
             pieces.append(picture)
         return pieces
 

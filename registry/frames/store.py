@@ -164,11 +164,11 @@ class FrameStore:
                 parsed.append(FrameSampling.parse(text))
         return parsed
 
-    def held(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
+    def find_all(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
         """Return the stored frames of a video under some samplings; MediaError where it can't be read."""
         return [stored for entry in self._entries_of(video, samplings) if (stored := entries.read(entry)) is not None]
 
-    def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
+    def find(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
         return self._read(_keys(_fingerprints(Path(video)), sampling.decoded))
 

@@ -174,6 +174,13 @@ class Library:
                     return contained(self.spec.folder, path, media=True, also=others)
         return None
 
+    def path_below_root(self, row: Row, path: Path | None) -> str:
+        """Return the path of the row's video below its root; of a missing one (`path` is None) the likeliest."""
+        if path is None:
+            return next(iter(candidates(self.spec, row["video"])), row["video"])
+        root = next((root for root in self.roots if path.is_relative_to(root)), path.parent)
+        return path.relative_to(root).as_posix()
+
     def named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
         try:

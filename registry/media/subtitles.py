@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reelbench.registry.errors import MediaError
 from reelbench.registry.files import read_text
-from reelbench.registry.languages import seconds_word
+from reelbench.registry.languages import time_tag
 
 SUFFIXES = (".srt", ".vtt")  # tried in this order
 
@@ -67,8 +67,7 @@ def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
 
 def written(cues: Sequence[Cue], language: str) -> str:
     """Return cues as a prompt has them, a line each with its times, in a language; nothing where there are none."""
-    word = seconds_word(language)
-    lines = [f"<{cue.start:.1f}-{cue.end:.1f} {word}> {cue.text}" for cue in cues]
+    lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in cues]
     return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
 

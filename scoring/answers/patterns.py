@@ -33,7 +33,7 @@ def __getattr__(name: str) -> re.Pattern[str]:
 @cache
 def several(name: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a name, in their order."""
-    return tuple(re.compile(_REFERENCE.sub(_meant, text)) for text in written()[name])
+    return tuple(re.compile(_REFERENCE.sub(_expand_reference, text)) for text in written()[name])
 
 
 @cache
@@ -48,7 +48,7 @@ def written() -> dict[str, list[str]]:
     return texts
 
 
-def _meant(reference: re.Match[str]) -> str:
+def _expand_reference(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
         # The longest phrase first, and whole words in scripts that have spaces.
@@ -62,5 +62,5 @@ def _meant(reference: re.Match[str]) -> str:
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = _REFERENCE.sub(_meant, written()[base][0]) if base in written() else _NAMES[base]
+    text = _REFERENCE.sub(_expand_reference, written()[base][0]) if base in written() else _NAMES[base]
     return text.replace("@", name[-1]) if name != base else text

@@ -49,7 +49,7 @@ def ace(
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
-    from reelbench.methods.candidates import limited
+    from reelbench.methods.candidates import limit_candidates
     from reelbench.registry.settings import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
@@ -60,7 +60,7 @@ def ace(
     run, cases, answers = source.read(metadata, judged=judge is not None)
     documents, outcomes = [], []
     for size in sizes:
-        few = limited(cases, size)
+        few = limit_candidates(cases, size)
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.

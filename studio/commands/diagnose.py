@@ -250,7 +250,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     from reelbench.studio.diagnosis.loop import UNREAD
 
     _report(diagnosis, as_json=as_json)
-    stops = {record.stop for record in diagnosis.rounds()}
+    stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(filter(None, stops)))
         raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
@@ -307,7 +307,20 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
     if any(first):
         console.show(table)
     for figures in documents:
-        _show_rates(figures)
+        # How many first answers were right by size of graph and by skill, and the errors of a skill's questions.
+        sizes = figures["sizes"] or {}
+        groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
+        for title, rates in groups.items():
+            errors = ("#errors a question", "most of them") if title == "skill" else ()
+            table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
+            for name, rate in rates.items():
+                cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+                if labels := rate.get("labels"):
+                    most, each = max(labels.items(), key=lambda label: label[1])
+                    cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
+                table.add_row(name, *cells)
+            if rates:
+                console.show(table)
 
 
 def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
@@ -329,23 +342,6 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
         "right answers without an error": "{without_error} of {n}".format_map(right) if right else "not tagged",
         "errors of right answers (in no sum)": str(sum(right["labels"].values())) if right else "–",
     }
-
-
-def _show_rates(figures: dict[str, Any]) -> None:
-    """Show how many first answers were right by size of graph and by skill, and the errors of a skill's questions."""
-    sizes = figures["sizes"] or {}
-    groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
-    for title, rates in groups.items():
-        errors = ("#errors a question", "most of them") if title == "skill" else ()
-        table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
-        for name, rate in rates.items():
-            cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
-            if labels := rate.get("labels"):
-                most, each = max(labels.items(), key=lambda label: label[1])
-                cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
-            table.add_row(name, *cells)
-        if rates:
-            console.show(table)
 
 
 def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:

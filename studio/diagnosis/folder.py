@@ -173,9 +173,10 @@ class Folder:
         """The questions that were asked."""
         return _records(self.path / _QUESTIONS, ReasonedQuestion)
 
-    def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
-        """Write the questions that were asked."""
+    def keep(self, questions: Iterable[ReasonedQuestion], graphs: Iterable[Graph]) -> None:
+        """Write the questions that were asked, and their graphs."""
         write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
+        write_records(self.path / GRAPHS, graphs)
 
     @property
     def graphs(self) -> dict[str, Graph]:
@@ -184,10 +185,6 @@ class Folder:
         if not path.is_file() or not path.stat().st_size:
             return {}
         return {graph.id: graph for graph in read_graphs(path)}
-
-    def keep_graphs(self, graphs: Iterable[Graph]) -> None:
-        """Write the questions' graphs."""
-        write_records(self.path / GRAPHS, graphs)
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
@@ -211,10 +208,6 @@ class Folder:
             steps.append(Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key)))
             cues[key] = record.cue
         return steps
-
-    def rounds(self) -> list[Round]:
-        """Return the records of all rounds that are over, as of `steps`."""
-        return [step.record for step in self.steps()]
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
@@ -252,11 +245,6 @@ class Folder:
 
     def _round(self, number: int) -> Path:
         return self.path / "rounds" / str(number)
-
-
-def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
-    """Write what came of a run: the mark that it has ended."""
-    write_records(run / ANSWERS, attempts)
 
 
 def write_records(path: Path, records: Iterable[BaseModel]) -> None:

@@ -16,7 +16,7 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis import asking
-from reelbench.studio.diagnosis.folder import CUES, Attempt, Folder, ReasonedQuestion, keep_answers
+from reelbench.studio.diagnosis.folder import ANSWERS, CUES, Attempt, Folder, ReasonedQuestion, write_records
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
 
@@ -93,8 +93,8 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
                 records, spent = _tagged(plan, number, attempts.values(), history, graphs)
                 if number == 1:
                     questions = {question.id: question for question in plan.questions}
-                    folder.keep_questions(questions[key] for key in attempts)
-                    folder.keep_graphs(graphs[key] for key in attempts if key in graphs)
+                    asked_of = [questions[key] for key in attempts]
+                    folder.keep(asked_of, [graphs[key] for key in attempts if key in graphs])
                 folder.end(number, records, spent)
             for record in records:
                 history.setdefault(record.id, []).append(record)
@@ -122,7 +122,7 @@ def _answered(
     if lacking and not (attempts and plan.skip_failed):
         run = folder.run(number, folder.runs(number) + 1)
         write_jsonl(run / CUES, ({"id": key, "cue": cues[key]} for key in lacking))
-        keep_answers(run, answer(run))
+        write_records(run / ANSWERS, answer(run))  # the mark that it has ended
         attempts, lacking = there()
     if lacking and not plan.skip_failed:
         raise ReelbenchError(

@@ -26,7 +26,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import check_span, far_apart, span_of
+from reelbench.studio.review.spans import far_apart, span_of
 from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
 
 _RESAMPLES = 1000
@@ -46,10 +46,6 @@ class BlindAnswers(ReviewKind):
         asks = (text, parts.ask_of({**choice, "options": options}), span)
         asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
         return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
-
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the span."""
-        check_span(marks, where)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people gave different answers (case and space apart), or spans that hardly overlap."""

@@ -277,7 +277,7 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
-    asked = [discovery.meant(name) if name and name not in specs else name for name in _tasks(arguments)]
+    asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
     if asked != _tasks(arguments):
         arguments = replaced(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from reelbench.judges.panel import merged
+from reelbench.judges.panel import merge_records
 from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
@@ -159,7 +159,7 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
             # can have all calls and not all replies.
             known = judges.get(process, judge)
             judges[process] = max(known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached))
-    said = (judged, merged(list(judges.values()))) if judges else None
+    said = (judged, merge_records(list(judges.values()))) if judges else None
     return LoggedItems(list(items.values()), duplicate, said, columns, heard, delivered)
 
 

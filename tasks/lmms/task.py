@@ -92,7 +92,7 @@ class LmmsTask:
         prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames_of(doc).prepared(doc, kwargs)
         if shown is not None:
-            prompt = shown.said(asked["language"]) + prompt
+            prompt = shown.subtitle_text(asked["language"]) + prompt
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
     def doc_to_visual(

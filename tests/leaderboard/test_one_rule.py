@@ -63,7 +63,7 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
     printed = reelbench("leaderboard", "tables", "--store", place).stdout
     assert all(f"| {ranges[name]} | {name} " in printed for name in ranges)
     first = [name for name in ranges if not beaten[name]]
-    assert headline.of_group(made, group)[1::2] == first
+    assert headline.of_board(made, group)[1::2] == first
     # `compare --store`, for a pair that is told apart and one that isn't; alone its p is another.
     for wanted in (0, 1):
         a, b = next(pair for pair, word in told.items() if word == wanted)

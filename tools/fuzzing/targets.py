@@ -219,7 +219,7 @@ def check_card(folder: Path) -> None:
     if made is not None:
         again = hold(lambda: merge.merged(ours, made.text))
         require(again is not None and again.text == made.text, "a second merge changes the card again")
-    hold(lambda: merge.config_name(existing))
+    hold(lambda: merge.own_config(existing))
 
 
 # --- archives and videos ----------------------------------------------------------------------------------------------

@@ -411,7 +411,7 @@ def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameS
     other = store.get(video, parse("uniform:2"))
     DAMAGE[damage](store.get(video, parse("uniform:4")).path.parent / "frames.json")
     assert store.info().entries == 2
-    assert other in store.held(video, store.samplings())
+    assert other in store.find_all(video, store.samplings())
     assert store.clear() == 2
     assert store.info().entries == 0
 
@@ -511,7 +511,7 @@ def test_frames_that_an_earlier_release_stored_are_found(
     again = store.get(video, parse("uniform:3"), even=True)
     assert again.path.parent == earlier.with_name(f"{key}-even")
     assert again.timestamps[:3] == stored.timestamps
-    assert store.kept(video, parse("uniform:3")).path.parent == earlier
+    assert store.find(video, parse("uniform:3")).path.parent == earlier
     assert decodes() == 1
     assert store.clear(video, store.samplings()) == 2
 

@@ -43,7 +43,7 @@ def decode_first(*arguments):
 
 def stored(films, spec):
     sampling = FrameSampling.parse(spec)
-    return [n for n in range(FILMS) if FrameStore().kept(films / f"film{n}.mp4", sampling) is not None]
+    return [n for n in range(FILMS) if FrameStore().find(films / f"film{n}.mp4", sampling) is not None]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class Provider:
 PROVIDERS = {name: Provider(**entry) for name, entry in settings.PROVIDERS.items()}
 
 
-def served(option: str, text: str, url: str | None, *keys: settings.Setting) -> dict[str, Any]:
+def read_model_name(option: str, text: str, url: str | None, *keys: settings.Setting) -> dict[str, Any]:
     """Read a model's name into the fields of `AskOptions`: model, url, api_key, key_from, provider.
 
     Args:
