@@ -325,7 +325,7 @@ class Asker:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._batches = Batches(self.options, self.cache, self.note, self._tell)
+        self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
         if self.options.batch:
             await self._collect_batches()
         return self
