@@ -170,7 +170,12 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
     """
     import torch
 
-    inputs = _without_pads(inputs)
+    mask = inputs.get("attention_mask")
+    if mask is not None and mask.shape == inputs["input_ids"].shape:
+        # Leave out pads at the prompt's end: a forward counts them as positions, `generate` doesn't.
+        seen = int(mask[0].nonzero().max()) + 1
+        of_tokens = {name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape}
+        inputs = {name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()}
     with torch.inference_mode():
         if reads_once.get(model) is False:
             return SentenceLogprobs(tokens, _whole(model, inputs, tokens))
@@ -203,16 +208,6 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
             for a, b in zip(ours, theirs, strict=True)
         )
         return SentenceLogprobs(tokens, whole)
-
-
-def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a prompt's inputs without pads at its end: a forward counts them as positions, `generate` doesn't."""
-    mask = inputs.get("attention_mask")
-    if mask is None or mask.shape != inputs["input_ids"].shape:
-        return inputs
-    seen = int(mask[0].nonzero().max()) + 1
-    of_tokens = {name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape}
-    return {name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()}
 
 
 def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
