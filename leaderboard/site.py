@@ -25,7 +25,7 @@ from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, installing
-from reelbench.registry.files import read_text, remove_leftovers, replaced
+from reelbench.registry.files import read_text, remove_leftovers, replacing_folder
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
@@ -73,7 +73,7 @@ def build(
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
-    with replaced(out) as aside:
+    with replacing_folder(out) as aside:
         write(board, aside, workers, url=url)
     return board
 

@@ -34,7 +34,7 @@ from reelbench.leaderboard.trust import Filing
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import is_aside, replaced, sha256_of
+from reelbench.registry.files import is_aside, replacing_folder, sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -357,7 +357,7 @@ def _file(
     check = filing.marked(folder, check, old)
     files[CHECK_FILE] = check.text.encode()
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
-    with replaced(place) as aside:
+    with replacing_folder(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
         same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256

@@ -214,7 +214,7 @@ class SqlStore(ABC):
             " ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
         )
         steps: list[Step] = []
-        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claiming` does
+        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
             fields = (self._packed(value) if isinstance(value, str) else value for value in values_of(kept.reply))
             steps.append((keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields))
             if kept.giver is not None:

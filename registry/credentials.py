@@ -39,7 +39,7 @@ SHORTEST = 8  # characters of a key at least: shorter ones stand in any text
 
 
 @lru_cache(maxsize=1024)
-def _named(name: str) -> bool | None:
+def _is_secret_name(name: str) -> bool | None:
     """Whether a name is one of a secret; None where its value must tell: a list's (`api_keys`), or with more words."""
     words = re.sub("[^a-z0-9]+", "_", _HUMP.sub("_", name[-200:]).lower()).strip("_").split("_")
     for place in reversed(range(len(words))):
@@ -50,7 +50,7 @@ def _named(name: str) -> bool | None:
 
 def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
-    named, texts = _named(name), [*texts_in(value)]
+    named, texts = _is_secret_name(name), [*texts_in(value)]
     return any(map(_MADE.fullmatch, texts)) if named is None else named and (value is None or bool(texts))
 
 
@@ -58,7 +58,7 @@ def _is_pair(name: object, value: object) -> bool:
     """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
     if not (isinstance(name, str) and isinstance(value, str)):
         return False
-    return _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
+    return _is_secret_name(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
@@ -96,7 +96,7 @@ def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | No
     """
     known = [secret for _, secret in known_secrets()] if known is None else known
     if is_object(value):
-        named = [part for part in value.values() if words and isinstance(part, str) and _named(part)][:1]
+        named = [part for part in value.values() if words and isinstance(part, str) and _is_secret_name(part)][:1]
         return {
             without_secrets(name, known=known): without_secrets(part, words=words, known=known)
             for name, part in value.items()

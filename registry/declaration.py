@@ -53,7 +53,7 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
     return hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()
 
 
-def declared(document: dict[str, Any]) -> BenchmarkSpec:
+def declared_benchmark(document: dict[str, Any]) -> BenchmarkSpec:
     """Return the benchmark that a result declares, without its rows and media; InputError where it is none."""
     try:
         _check(document)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
-from reelbench.registry.declaration import declared, scoring_sha256
+from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -106,14 +106,14 @@ def _files() -> Iterator[Path]:
 
 @lru_cache(maxsize=256)
 def _declared(document: str) -> BenchmarkSpec:
-    return declared(json.loads(document))
+    return declared_benchmark(json.loads(document))
 
 
 def _names(spec: BenchmarkSpec) -> set[str]:
     return {spec.id, *(task.name for task in spec.tasks)}
 
 
-def opened(path: Path | str) -> BenchmarkSpec:
+def open_file(path: Path | str) -> BenchmarkSpec:
     """Open a `benchmark.yaml`, known by its id from now on; InputError where it is wrong, or a name in it is taken."""
     global _registry  # noqa: PLW0603 - as above
     spec = benchmark_file.read(path)
@@ -134,7 +134,7 @@ def opened_files() -> list[str]:
     return [file for file in files if file and os.path.isfile(file)]  # noqa: PTH113 - a folder may be gone by now
 
 
-def packages() -> tuple[str, ...]:
+def benchmark_packages() -> tuple[str, ...]:
     """Return the packages that hold a benchmark, but for those that can't be loaded: that is said once."""
     return registry().packages
 
@@ -203,7 +203,7 @@ def find(name: str) -> BenchmarkSpec:
 
     A name out of a record is a stranger's word, and is for `get`: it is never opened.
     """
-    return opened(name) if _is_path(name) else get(name)
+    return open_file(name) if _is_path(name) else get(name)
 
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:

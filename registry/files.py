@@ -101,7 +101,7 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
 
 
 @contextmanager
-def replaced(folder: Path) -> Generator[Path]:
+def replacing_folder(folder: Path) -> Generator[Path]:
     """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
 
     Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a moment between them).
@@ -183,7 +183,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def opened(path: Path | str) -> Generator[IO[bytes]]:
+def open_input(path: Path | str) -> Generator[IO[bytes]]:
     """Open a file that the user named, a pipe of the shell's as often as wanted; InputError where that can't be."""
     name = str(path)
     try:
@@ -219,7 +219,7 @@ def inside(folder: Path, name: str) -> Path:
 
 def read_text(path: Path | str) -> str:
     """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
-    with opened(path) as file:
+    with open_input(path) as file:
         data = file.read()
     try:
         return data.decode("utf-8-sig")
@@ -334,7 +334,7 @@ def read_record(path: Path | str) -> dict[str, Any] | None:
 
 def sha256_of(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, in hex."""
-    with opened(path) as file:
+    with open_input(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import is_alive, read_json, write_text
 from reelbench.registry.progress import Show
-from reelbench.registry.values import described, is_number, is_object
+from reelbench.registry.values import describe, is_number, is_object
 
 State = Literal["running", "done", "failed", "stopped"]  # the last by the user
 _TEXTS, _NUMBERS = ("command", "state", "updated"), ("done", "of", "failed", "cost", "eta", "pid")
@@ -88,10 +88,10 @@ def read_status(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not a status file; `--status-file` writes one")
     for name in _TEXTS:
         if not isinstance(status[name], str):
-            raise InputError(f"{path}, field {name}: expected a text (found {described(status[name])})")
+            raise InputError(f"{path}, field {name}: expected a text (found {describe(status[name])})")
     for name in _NUMBERS:
         if status.get(name) is not None and not is_number(status[name]):
-            raise InputError(f"{path}, field {name}: expected a number (found {described(status[name])})")
+            raise InputError(f"{path}, field {name}: expected a number (found {describe(status[name])})")
     if status.get("what") and status["done"] is None:
         raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()

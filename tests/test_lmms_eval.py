@@ -226,8 +226,8 @@ class TestTheIndex:
         shutil.copytree(lmms_eval_plugin.tasks_folder() / "rextime", ours)
         (ours / "broken.yaml").write_text(broken, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
-        packages = [ours.name if name.endswith(".rextime") else name for name in discovery.packages()]
-        monkeypatch.setattr(discovery, "packages", lambda: packages)
+        packages = [ours.name if name.endswith(".rextime") else name for name in discovery.benchmark_packages()]
+        monkeypatch.setattr(discovery, "benchmark_packages", lambda: packages)
         whole = broken.startswith("-")  # lmms-eval's own thousand tasks take seconds to index: once is enough
         manager = TaskManager(include_defaults=whole)
         assert "moviecore_mini" in manager.all_tasks

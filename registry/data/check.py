@@ -63,7 +63,7 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
         size = path.stat().st_size
         if (before := verified.size(path)) is not None and size and size != before:
             return f"{size} bytes, and {before} when it was fetched", None
-        reason = playable.broken(path)
+        reason = playable.defect(path)
         return reason, playable.seconds(path) if reason is None else None
 
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
@@ -103,7 +103,7 @@ def _repository(repo_id: str, pinned: str | None) -> Upstream | None:
 
 
 def _url(url: str) -> Upstream | None:
-    if (before := download.recorded(download.place(url))) is None:
+    if (before := download.read_remote(download.place(url))) is None:
         return None
 
     def mark(remote: download.Remote) -> str:

@@ -80,7 +80,7 @@ def place(url: str) -> Path:
     return home() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:12] / name
 
 
-def recorded(path: Path) -> Remote | None:
+def read_remote(path: Path) -> Remote | None:
     """Return the server's statements when `path` was downloaded; None where `path` isn't here whole."""
     record = read_record(path.with_name(path.name + _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
@@ -112,7 +112,7 @@ def download(
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     with FileLock(path.with_name(path.name + ".lock")):
-        if not again and recorded(path) is not None:
+        if not again and read_remote(path) is not None:
             return path
         idle = 0
         while True:

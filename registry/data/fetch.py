@@ -28,7 +28,7 @@ from rich.filesize import decimal
 
 from reelbench.registry.credentials import known_secrets
 from reelbench.registry.data import download, hub, sources
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_full, read_record, write_text
 from reelbench.registry.media import library as media
@@ -166,7 +166,7 @@ def plan(
             by_source.setdefault(source, []).append(key)
     for source, keys in by_source.items():
         try:
-            planned = list(_planned(source, keys, verified, refresh=refresh))
+            planned = list(_plan_transfers(source, keys, verified, refresh=refresh))
             items += [part for part in planned if isinstance(part, Transfer)]
             problems += [part for part in planned if not isinstance(part, Transfer)]
         except DataUnavailableError as error:
@@ -197,13 +197,13 @@ def _annotations(spec: BenchmarkSpec, split: str, what: str, *, refresh: bool) -
     return Transfer((what,), size, bring)
 
 
-def _planned(
+def _plan_transfers(
     source: MediaSource, keys: list[str], verified: VerifiedFiles, *, refresh: bool
 ) -> Iterator[Transfer | Failure]:
     """Yield the transfers of a source's videos, and what it lacks; DataUnavailableError where none can be had."""
     if source.kind == "form":
         layout = source.layouts[0] if source.layouts else "{video}"
-        folders = source.images and imported(source.images.folders)({"video": keys[0]})
+        folders = source.images and import_object(source.images.folders)({"video": keys[0]})
         example = layout.format(video=folders[0] if folders else keys[0])
         note = f" ({source.note})" if source.note else ""
         raise DataUnavailableError(
@@ -227,7 +227,7 @@ def _planned(
             target = place(verified.root, source, key, PurePosixPath(name).suffix)
             yield hub_video(listing, name, key, target, verified)
         return
-    fetched = source.kind == "archive" and download.recorded(download.place(source.location)) is not None
+    fetched = source.kind == "archive" and download.read_remote(download.place(source.location)) is not None
     if hub.offline() and not fetched:
         raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
     if source.kind == "archive":
@@ -245,7 +245,7 @@ def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
     # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
     if not found.is_relative_to(verified.root) or verified.size(found) == found.stat().st_size:
         return True
-    if hashed or playable.broken(found) is not None:
+    if hashed or playable.defect(found) is not None:
         return False
     verified.add(found)
     return True
@@ -482,7 +482,7 @@ def _move(path: Path, target: Path) -> None:
 
 def _accept(target: Path, verified: VerifiedFiles) -> str | None:
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
-    if (reason := playable.broken(target)) is not None:
+    if (reason := playable.defect(target)) is not None:
         _move(target, _aside(target))
         return f"broken as upstream has it: {reason}; set aside as {_aside(target)}"
     verified.add(target)

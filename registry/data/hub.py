@@ -121,7 +121,7 @@ def list_files(repo_id: str, commit: str | None = None) -> Listing:
 
     if offline():
         raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         info = HfApi(endpoint=endpoint()).dataset_info(
             repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
         )
@@ -147,7 +147,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
     """
     from huggingface_hub import HfApi, errors
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         if offline():
             raise errors.OfflineModeIsEnabled
         try:
@@ -167,7 +167,7 @@ def check_access(repo_id: str) -> None:
     """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
     from huggingface_hub import HfApi
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
 
 
@@ -190,7 +190,7 @@ def download(
 
     if not _COMMIT.fullmatch(revision):
         raise InputError(f"{repo_id}: revision {revision!r} is not a commit (40 hex digits)")
-    with _explained(repo_id, filename):
+    with _explaining_errors(repo_id, filename):
         found = hf_hub_download(
             repo_id,
             filename,
@@ -254,7 +254,7 @@ def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def _explained(repo_id: str, filename: str | None = None) -> Generator[None]:
+def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[None]:
     try:
         yield
     except client_errors() as error:

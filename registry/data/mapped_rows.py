@@ -103,7 +103,7 @@ class _Question:
         self._told = bool(ANSWERS & mapping.columns.keys())
         self._kind = spec.row_kind
         if spec.row_kind == "mixed":
-            self._kind = self._said(mapping.kinds, mapping.kind_column, "kind", split)
+            self._kind = self._value_or(mapping.kinds, mapping.kind_column, "kind", split)
         self.asks_choice = self._kind in {"choice", "grounded_choice"}
         self._group = self._group_of(mapping.group, groups) if mapping.group else []
 
@@ -114,7 +114,7 @@ class _Question:
         if self._mapping.options_are:
             return read_options(self._mapping.options_are, ""), answers
         if self._mapping.options_in_question:
-            return parted(self._text("question"), f"{self.where}: {self._named('question')}")[1], answers
+            return split_options(self._text("question"), f"{self.where}: {self._column_title('question')}")[1], answers
         return read_options(self._value("options"), f"{self.where}: options", self._mapping.absent), answers
 
     def _answers(self) -> list[str]:
@@ -128,12 +128,12 @@ class _Question:
 
     def _some(self, name: str, value: Any) -> list[str]:  # noqa: ANN401 - a cell
         """Return the texts of a column that must have one."""
-        what = f"{self.where}: {self._named(name)}"
+        what = f"{self.where}: {self._column_title(name)}"
         if not (texts := _texts(value, what)):
             raise InputError(f"{what} is empty")
         return texts
 
-    def _said(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
+    def _value_or(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
         """Return what a column's value stands for, or `otherwise` where there is no column."""
         said = (as_text(cell(self._cells, column, self.where), column) or "").strip() if column else otherwise
         if said not in known:
@@ -144,7 +144,7 @@ class _Question:
         """Return its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
         name = "|".join(as_text(cell(self._cells, part, self.where), part) or "" for part in group.by)
         stated = _literal(cell(self._cells, group.levels, self.where)) if group.levels else None
-        rule = self._said(group.rules, group.column, "group.rule")
+        rule = self._value_or(group.rules, group.column, "group.rule")
         at = places[name] = places.get(name, 0) + 1
         levels = stated if is_array(stated) else ()
         depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
@@ -158,10 +158,10 @@ class _Question:
         row["video"] = self._text("video") if "video" in self._mapping.columns else row["videos"][0]
         row["question"] = self._text("question")
         if self._mapping.options_in_question:
-            row["question"] = parted(row["question"], f"{self.where}: question")[0]
+            row["question"] = split_options(row["question"], f"{self.where}: question")[0]
         language = self._value("language") if "language" in self._mapping.columns else None
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
-        row |= self._answered(form)
+        row |= self._answer_columns(form)
         if self._group:
             row[rows.GROUP.name] = self._group
         if self._spec.asks_span:
@@ -179,7 +179,7 @@ class _Question:
             raise InputError(f"{self.where}: the id {row['id']!r} occurs twice, first at {first}")
         return row
 
-    def _answered(self, form: AnswerForm | None) -> rows.Row:
+    def _answer_columns(self, form: AnswerForm | None) -> rows.Row:
         """Return the columns of its options and right answers, as its kind has them."""
         mixed = self._spec.row_kind == "mixed"
         row: rows.Row = {rows.ASKED.name: [self._kind], "options": []} if mixed else {}
@@ -208,7 +208,7 @@ class _Question:
             what = "names several options: `answers: any`, or `all`, says that several may be right"
         raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
-    def _named(self, name: str) -> str:
+    def _column_title(self, name: str) -> str:
         """Return a column of ours, with theirs where it is called otherwise."""
         source = self._mapping.columns.get(name, name)
         theirs = source if isinstance(source, str) else ", ".join(source)
@@ -230,7 +230,7 @@ class _Question:
         return PLACE.sub(text, source)
 
     def _text(self, name: str) -> str:
-        what = f"{self.where}: {self._named(name)}"
+        what = f"{self.where}: {self._column_title(name)}"
         text = as_text(self._value(name), what)
         if not text or not text.strip():
             raise InputError(f"{what} is empty")
@@ -240,7 +240,7 @@ class _Question:
         unit = self._mapping.span_unit
         factor = 0.001 if unit == "milliseconds" else 1.0
         if "span" in self._mapping.columns:
-            value, where = self._value("span"), f"{self.where}: {self._named('span')}"
+            value, where = self._value("span"), f"{self.where}: {self._column_title('span')}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
         if unit == "frames":
@@ -257,7 +257,7 @@ class _Question:
         return [max(0.0, end) * factor for end in ends]
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
-        value, where = self._value(name), f"{self.where}: {self._named(name)}"
+        value, where = self._value(name), f"{self.where}: {self._column_title(name)}"
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<float64>":
@@ -279,7 +279,7 @@ def table(paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join:
     join = join if len(paths) > 1 else None
     found = (entry for path in (paths[:-1] if join else paths) for entry in _table(path, each, line))
     entries, cells = list[Entry](), 0
-    for where, row in _joined(found, paths[-1], join) if join else found:
+    for where, row in _join_columns(found, paths[-1], join) if join else found:
         if (each or join) and not isinstance(row, InputError):  # what stands beside several rows is held in each
             cells += len(row)
             bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
@@ -347,7 +347,7 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         yield from _within(part, rest, {**beside, **({place[1]: name} if place else {})}, f"{where}, {name}")
 
 
-def _joined(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
+def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
     """Add a second file's columns to the rows that it names too; a row that it lacks is a fault."""
 
     def key(cells: Cells, where: str) -> tuple[str | None, ...]:
@@ -535,7 +535,7 @@ def options_within(question: str) -> "tuple[str, Options] | None":
     return question[: lines[0].start()].strip(), Options(texts, tuple(names), raw)
 
 
-def parted(question: str, where: str) -> tuple[str, Options]:
+def split_options(question: str, where: str) -> tuple[str, Options]:
     """As `options_within`; InputError where a question has none."""
     if (found := options_within(question)) is None:
         raise InputError(f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})")

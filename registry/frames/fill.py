@@ -57,7 +57,7 @@ def fill(
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
     # Absolute, and as plain values: workers have a working folder and an environment of their own.
-    work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
+    work = partial(_fill_one, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
         return _over_ray(unique, work, workers)
@@ -68,7 +68,7 @@ def fill(
 Work = Callable[[Path], Filled]
 
 
-def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
+def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
     try:
         stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling), even=even)
     except ReelbenchError as error:

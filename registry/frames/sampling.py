@@ -219,7 +219,7 @@ class FrameSampling:
         """Whether the sound goes into the clip: pictures have none, whatever was asked for."""
         return self.audio == "keep" and self.form == "clip"
 
-    def scaled(self, width: int, height: int) -> tuple[int, int]:
+    def scaled_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
         short = min(width, height)
         factor = 1.0 if self.size is None or short <= self.size else self.size / short
@@ -257,7 +257,7 @@ class FrameSampling:
             case "native":
                 raise ValueError("native sampling is the model's own: there is nothing to pick")
 
-    def asked(self, timeline: Timeline) -> int:
+    def frames_asked(self, timeline: Timeline) -> int:
         """Return the number of frames that the spec asks for; a short video gives fewer."""
         if self.kind == "fps" and self.fps is not None:
             times = max(1, math.ceil(timeline.duration * self.fps - _SLACK))

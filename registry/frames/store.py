@@ -137,7 +137,7 @@ class FrameStore:
             # The files that they are.
             picked: list[int] = sampling.pick(timeline).tolist()
             shown_at = [float(timeline.timestamps[frame]) for frame in picked]
-            stored = _stored(sampling, timeline, shown_at, [paths[frame] for frame in picked])
+            stored = _describe_frames(sampling, timeline, shown_at, [paths[frame] for frame in picked])
             return stored.padded() if even and len(picked) % 2 else stored
         marks = zip(*map(_fingerprints, paths), strict=True)
         joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
@@ -157,7 +157,7 @@ class FrameStore:
 
     def samplings(self) -> list[FrameSampling]:
         """Return the samplings that the store's entries were made with, each once; every entry's record is read."""
-        records = filter(None, map(entries.recorded, self._entries()))
+        records = filter(None, map(entries.read_record, self._entries()))
         parsed: list[FrameSampling] = []
         for text in dict.fromkeys(stored.sampling for stored in records):
             with suppress(InputError):
@@ -182,7 +182,7 @@ class FrameStore:
     def _entry(
         self, keys: Sequence[str], even: bool, source: Path, build: Callable[[Path], StoredFrames]
     ) -> StoredFrames:
-        stored = self._read(keys) or self._built(self._folder(keys[0]), source, build)
+        stored = self._read(keys) or self._build_entry(self._folder(keys[0]), source, build)
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
@@ -197,7 +197,7 @@ class FrameStore:
             repeat_last(clip, aside / f"{clip.stem}-even.mp4")
             return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
 
-        return entries.read(twin) or self._built(twin, source, with_repeat)
+        return entries.read(twin) or self._build_entry(twin, source, with_repeat)
 
     def _folder(self, key: str) -> Path:
         return self.root / key[:2] / key
@@ -205,7 +205,7 @@ class FrameStore:
     def _read(self, keys: Sequence[str]) -> StoredFrames | None:
         return next(filter(None, (entries.read(self._folder(key)) for key in keys)), None)
 
-    def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+    def _build_entry(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
 
         key = folder.name
@@ -367,11 +367,11 @@ def _write_frames(
             Image.fromarray(frame.rgb).save(files[-1], format="JPEG", quality=95, subsampling=0)
     if (lost := len(positions) - len(timestamps)) > 0:
         notes = (*notes, f"damaged: {lost} of the {len(positions)} frames picked can't be decoded")
-    stored = _stored(sampling, timeline, timestamps, files, notes)
+    stored = _describe_frames(sampling, timeline, timestamps, files, notes)
     return replace(stored, width=size[0], height=size[1], audio=audio, step=timeline.step)
 
 
-def _stored(
+def _describe_frames(
     sampling: FrameSampling,
     timeline: Timeline,
     timestamps: Sequence[float],
@@ -379,7 +379,7 @@ def _stored(
     notes: tuple[str, ...] = (),
 ) -> StoredFrames:
     """Return the frames that were given, at their times; what the sampling and the video say of them is filled in."""
-    picked, asked = sampling.pick(timeline), sampling.asked(timeline)
+    picked, asked = sampling.pick(timeline), sampling.frames_asked(timeline)
     short = f"short: {asked} frames asked for, the video has {len(picked)}"
     clip = sampling.form == "clip"
     return StoredFrames(

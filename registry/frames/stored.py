@@ -52,7 +52,7 @@ class StoredFrames:
     step: float = 0.0
 
     @property
-    def told(self) -> tuple[float, ...]:
+    def clock_times(self) -> tuple[float, ...]:
         """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered."""
         return tuple(number / self.rate for number in range(len(self.timestamps)))
 
@@ -60,7 +60,7 @@ class StoredFrames:
     def tells_the_time(self) -> bool:
         """Whether a clip's clock is the video's: each frame within one of the video's own, repeats apart."""
         seen = len(self.timestamps) - self.padding
-        pairs = zip(self.told[:seen], self.timestamps[:seen], strict=True)
+        pairs = zip(self.clock_times[:seen], self.timestamps[:seen], strict=True)
         return all(abs(told - shown) <= self.step + 0.01 for told, shown in pairs)
 
     @property
@@ -85,7 +85,7 @@ def write(stored: StoredFrames, folder: Path) -> None:
     write_text(folder / RECORD, json.dumps(fields, indent=1))
 
 
-def recorded(folder: Path) -> StoredFrames | None:
+def read_record(folder: Path) -> StoredFrames | None:
     """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
     try:
         fields: Any = read_json(folder / RECORD)
@@ -103,7 +103,7 @@ def recorded(folder: Path) -> StoredFrames | None:
 
 def read(folder: Path) -> StoredFrames | None:
     """Return an entry, noting that it was used, or None where there is none, or not a whole one."""
-    stored = recorded(folder)
+    stored = read_record(folder)
     if stored is None or not all(map(_is_whole, stored.files)):
         return None
     note_use(folder)

@@ -65,7 +65,7 @@ def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
     return [cue for cue in shown if cue.start < cue.end]
 
 
-def written(cues: Sequence[Cue], language: str) -> str:
+def prompt_text(cues: Sequence[Cue], language: str) -> str:
     """Return cues as a prompt has them, a line each with its times, in a language; nothing where there are none."""
     lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in cues]
     return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""

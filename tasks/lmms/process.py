@@ -267,7 +267,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
     paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
-        name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+        name: discovery.open_file(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
     }
 
 

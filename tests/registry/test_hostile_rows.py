@@ -47,7 +47,7 @@ def test_an_option_s_name_is_found_in_one_pass(text):
         assert mapped_rows.options_within(f"Which?\n{text}\nA. red") is None
     assert mapped_rows.READINGS["letter"](options, "  Option  b") == 1
     question = "Which?\n  option  A. red\n\tOption B) blue"
-    assert mapped_rows.parted(question, "here")[1].texts == ("red", "blue")
+    assert mapped_rows.split_options(question, "here")[1].texts == ("red", "blue")
 
 
 @pytest.mark.parametrize("cell", ["{[]: 1}", "{{}: 1}", "[1, {(1, []): 2}]"])

@@ -258,7 +258,7 @@ def check_archive(folder: Path) -> None:
         ends = sorted([*report.done, *(name for name, _ in report.failed)])
         require(ends == sorted(seeds.FILMS), f"not each film has one end: {report}")
         for name in report.done:
-            require(playable.broken(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
+            require(playable.defect(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
     require({path.name for path in folder.iterdir()} == {"films.tar", "home"}, "written outside the home")
 
 

@@ -420,8 +420,8 @@ def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list
 
     monkeypatch.setattr(decoder._Reader, "__init__", noted)
     monkeypatch.setattr(ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
-    monkeypatch.setattr(ahead, "allotted", lambda: 2)
-    monkeypatch.setattr(decoder, "allotted", lambda: 2)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
+    monkeypatch.setattr(decoder, "usable_cores", lambda: 2)
 
     def run(goes_on: threading.Event = waits) -> list[str]:
         def work(suffix: str) -> None:
