@@ -321,9 +321,10 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
-    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit", "low", "high")}
+    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit")}
+    low, high = metric.bounds
     parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
-    return stated | {"parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
+    return stated | {"low": low, "high": high, "parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:

@@ -77,7 +77,7 @@ def questions(
     if sampling.decodes and sampling.form_given != "clip":
         sampling = sampling.as_images()
     elif sampling.decodes:
-        stated = sampling.stated
+        stated = sampling.spec(form=True)
     asked = QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
     if per is not None:
         only = QuestionIds(frozenset(row["id"] for row in per.draw_rows(asked.spec, asked.rows)))

@@ -202,7 +202,7 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
 def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
-    from reelbench.registry.discovery import benchmark_packages
+    from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
     def of_package(package: str) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _index(manager: Any) -> dict[str, Any]:
         # What a file declares has no YAML of lmms-eval's; and the file itself is none.
         return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
 
-    parts = {package: partial(of_package, package) for package in sorted(benchmark_packages())}
+    parts = {package: partial(of_package, package) for package in sorted(registry().packages)}
     index: dict[str, Any] = {}
     for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
         try:

@@ -314,7 +314,7 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
     right: list[tuple[float, float]] = []
     for by_video in (by_a, by_b):
         scores = [score for video in shared for score in by_video[video]]
-        percent = 100.0 * sum(map(metric.is_right, scores)) / len(scores)
+        percent = 100.0 * sum(metric.is_right(score) is True for score in scores) / len(scores)
         right.append((percent, percent * 5 / 100))
     estimate = intervals.mean_over_clusters(gaps, shared)
     return {

@@ -171,8 +171,8 @@ class Enhancement:
         )
         result = evaluation(enhanced, options)
         unread = choice.unread(self.ranker.mode, result.scored.samples)
-        counts = result.scored.counts.model_copy(update={"unread_candidates": unread})
-        return replace(result, scored=replace(result.scored, counts=counts))
+        beside = {**result.scored.beside, "unread_candidates": unread}
+        return replace(result, scored=replace(result.scored, beside=beside))
 
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.

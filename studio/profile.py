@@ -372,7 +372,7 @@ def _with_result(
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
     correct: dict[str, float] = {}
-    low, high = spec.primary.low, spec.primary.high
+    low, high = spec.primary.bounds
     for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]

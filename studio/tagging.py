@@ -176,7 +176,7 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
                 reasons.append({"qid": row["id"], "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
-        frames = "none" if tagger.pictures is None else tagger.pictures.sampling.stated
+        frames = "none" if tagger.pictures is None else tagger.pictures.sampling.spec(form=True)
         settings = {"votes": tagger.votes, "frames": frames, "components": list(COMPONENTS)}
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)

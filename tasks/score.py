@@ -270,7 +270,7 @@ class Evaluation:
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         notes = [*fits.get("notes", ()), *unanswered]
         overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-        if self.scored.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
+        if self.scored.numbers.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
             notes.append(
                 f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
                 f"{', '.join(overlap)} read the last ones"

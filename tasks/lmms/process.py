@@ -30,6 +30,7 @@ from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
 from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.status import StatusFile
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
@@ -95,7 +96,7 @@ def run(
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        environ[settings.FRAMES.name] = sampling.in_full
+        environ[settings.FRAMES.name] = sampling.spec(given=True)
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
@@ -104,15 +105,21 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def followed(part: Bar | None, start: Start, arguments: list[str], environ: dict[str, str], *streams: Any) -> None:  # noqa: ANN401
-    """Call `start` with its arguments; `part`, if any, is told each second how far lmms-eval's processes have come."""
-    if part is None:
+def followed(
+    status: StatusFile | None,
+    start: Start,
+    arguments: list[str],
+    environ: dict[str, str],
+    *streams: Any,  # noqa: ANN401 - as a `Start` takes them
+) -> None:
+    """Call `start` with its arguments; `status`, if any, is told each second how far lmms-eval has come."""
+    if status is None:
         start(arguments, environ, *streams)
         return
     ended = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
+    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
         environ[settings.PROGRESS.name] = folder
-        following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
+        following = threading.Thread(target=_follow, args=(Path(folder), status.bar, ended), daemon=True)
         following.start()
         try:
             start(arguments, environ, *streams)

@@ -56,7 +56,7 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
         stamp = path.name.removesuffix("_results.json")
         for task in read_json(path).get("results", {}):
-            if discovery.find_task(task) or discovery.find_twin(task):
+            if discovery.find_task(task, twins=True):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
                 newest[path.parent, task] = LoggedTask(task, path, samples)
     if not newest:
@@ -74,7 +74,7 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
 
 def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     """Return the benchmark and task of a name, ours or that of lmms-eval's own twin; InputError where it is neither."""
-    known = discovery.find_task(name) or discovery.find_twin(name)
+    known = discovery.find_task(name, twins=True)
     if known is None:
         raise InputError(f"{name} is not a task of ours")
     return known
@@ -301,7 +301,7 @@ def settings_of(
         # Where the span was asked for by itself, two prompts were.
         prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
     return SettingsRecord(
-        frames=sampling.stated if as_video else str(sampling),
+        frames=sampling.spec(form=as_video),
         frames_given=frames_given(samples),
         frames_unlike=frames_unlike(spec, samples),
         audio=sound(sampling, heard) if heard else None,

@@ -81,7 +81,7 @@ def test_scores_in_a_strangers_log_are_not_believed(logged, tmp_path):
     logged.samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert score_runs.score_logged(logged, tmp_path / "after", Options()).result.metrics == before
     [(evaluation, _)] = score_runs.run_evaluations(logged.results.parent, tmp_path / "run-again", Options())
-    assert evaluation.scored.metrics == before
+    assert evaluation.scored.numbers.metrics == before
 
 
 def test_a_scorers_failure_in_the_own_run_is_scored_now(logged, tmp_path):
