@@ -259,7 +259,7 @@ def _add_one(
     if counts.items and not aggregation.answered(counts):
         shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
         raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
-    rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
+    rejudged = rejudge(result, verified.samples, known) if rejudge and result.judge else None
     result = result if about is None else _with_about(result, about)
     return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
 

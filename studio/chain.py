@@ -68,8 +68,8 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.path_shown(ROLES)
-        roles = record_of(_Roles, read_mapping(self.text(ROLES), where), where).roles
+        text, where = self.text(ROLES), str(self.files[ROLES])
+        roles = record_of(_Roles, read_mapping(text, where), where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")

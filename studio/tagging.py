@@ -68,7 +68,7 @@ class Tagger:
     @cached_property
     def manual(self) -> TagManual:
         """What the labels mean; InputError where the user's own manual is wrong."""
-        return read_manual(self.prompts.text(MANUAL), self.prompts.path_shown(MANUAL))
+        return read_manual(self.prompts.text(MANUAL), str(self.prompts.files[MANUAL]))
 
     async def tag(self, case: ChainCase[Row]) -> list[TagVote]:
         """Return the replies on one question; DroppedError where half of those wanted, or fewer, could be read."""

@@ -325,7 +325,7 @@ class Sweep:
                             self.options,
                             environ=environ,
                             stdout=self.printed.of_lmms_eval,
-                            start=process.tracking(console.status and console.status.bar, kept),
+                            start=partial(process.followed, console.status, kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
                     report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)
