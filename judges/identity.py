@@ -54,6 +54,6 @@ def other_than_requested(record: JudgeRecord) -> list[tuple[str, str]]:
     ]
 
 
-def under_several_ids(record: JudgeRecord) -> list[str]:
+def judges_under_several_ids(record: JudgeRecord) -> list[str]:
     """Return the judges, as requested, of which each answered under several ids: their scores aren't one judge's."""
     return [one.requested for one in single_judges(record) if len(returned_ids(one)) > 1]

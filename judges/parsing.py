@@ -44,13 +44,14 @@ def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None
-    score = _whole(reply, bare_integer=bare_integer)
+    score = _score_in(reply, bare_integer=bare_integer)
     if score is None and (verdict := after_reasoning(reply)) is not None:
-        score = _whole(verdict, bare_integer=bare_integer)
+        score = _score_in(verdict, bare_integer=bare_integer)
     return score if type(score) is int and low <= score <= high else None
 
 
-def _whole(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - whatever stands under `score`
+def _score_in(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401
+    """Return whatever stands under `score`, or the integer that is all of a text; None where there is neither."""
     if len(text) > MAX_CHARACTERS:
         return None
     text = text.strip().removeprefix("\ufeff").strip()

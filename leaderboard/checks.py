@@ -6,7 +6,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
-from reelbench.judges.identity import other_than_requested, under_several_ids
+from reelbench.judges.identity import other_than_requested, judges_under_several_ids
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.rejudge import Rejudged
@@ -87,7 +87,7 @@ def summary(check: Check, result: Result) -> str:
     """Return in one line what a reader must know of a result that holds; empty where it is whole and recomputed."""
     parts = [f"partial, so not ranked: {check.partial}"] if check.partial else []
     if result.judge is not None:
-        several = under_several_ids(result.judge)
+        several = judges_under_several_ids(result.judge)
         parts += [f"not ranked: judge {judge} answered under several ids" for judge in several]
         pairs = other_than_requested(result.judge) if not several else []
         parts += [f"judge {requested} was asked for, {returned} answered" for requested, returned in pairs]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reelbench.judges.identity import under_several_ids
+from reelbench.judges.identity import judges_under_several_ids
 from reelbench.leaderboard import rereading
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.files import sha256_of_names
@@ -72,7 +72,7 @@ def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
 def standing(stored: StoredResult) -> Standing:
     """Return a stored result's standing: the values that it is ranked by."""
     spec, result, counts = stored.spec, stored.result, stored.result.counts
-    several = under_several_ids(result.judge) if result.judge else []
+    several = judges_under_several_ids(result.judge) if result.judge else []
     why = [stored.check.partial] if stored.check.partial else []
     why += [f"judge {judge} answered under several ids" for judge in several]
     shown = Standing(result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed)

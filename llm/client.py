@@ -43,6 +43,7 @@ _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
 _IDLE = 5.0  # seconds after which a connection is not used again: servers close theirs by themselves
 _BROKEN_OFF = ("error", "abort", "network_error", "insufficient_system_resource")
+_RETRIED = {408, 409, 429}  # statuses after which a call is made again, as after every one from 500 on
 """Finish reasons of a reply that a server ended in trouble: of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek."""
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
@@ -211,7 +212,7 @@ class ChatClient:
             return NotServedError(line)
         if param == "temperature":
             return NotServedError(f"{line}; this model takes no temperature: add {options.option}-temperature none")
-        if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004
+        if status in _RETRIED or status >= 500:  # noqa: PLR2004
             return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
         return RejectedError(line)
 

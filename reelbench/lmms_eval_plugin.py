@@ -124,7 +124,7 @@ def _wrap_all() -> None:
         log.warning("%s looks adapters up in a way that reelbench does not know; no beams", this)
     from lmms_eval.caching.response_cache import ResponseCache
 
-    wrap(ResponseCache, "_is_valid_response", _is_no_failure, kind=staticmethod)
+    wrap(ResponseCache, "_is_valid_response", _is_worth_keeping, kind=staticmethod)
 
 
 # --- in the place of lmms-eval's ----------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -
     return patched_adapter(original(*args, **kwargs))
 
 
-def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
+def _is_worth_keeping(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
     """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
     from reelbench.scoring import aggregation
 
@@ -177,7 +177,7 @@ def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: A
     if "--hf_hub_log_args" not in " ".join(sys.argv) and (token := os.environ.pop("HF_TOKEN", None)):
         os.environ.setdefault("HUGGING_FACE_HUB_TOKEN", token)
     index = original(self, *args, **kwargs)
-    for name, entry in _index(self).items():
+    for name, entry in _our_index(self).items():
         known = index.setdefault(name, entry)
         if known is not entry and known["type"] == entry["type"] == "tag":
             known["task"].extend(task for task in entry["task"] if task not in known["task"])
@@ -199,18 +199,18 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
     return codegen.config(name) or original(self, name)
 
 
-def _index(manager: Any) -> dict[str, Any]:
+def _our_index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
     from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
-    def of_package(package: str) -> dict[str, Any]:
+    def index_of_package(package: str) -> dict[str, Any]:
         folder = tasks_folder(package)
         # What a file declares has no YAML of lmms-eval's; and the file itself is none.
         return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
 
-    parts = {package: partial(of_package, package) for package in sorted(registry().packages)}
+    parts = {package: partial(index_of_package, package) for package in sorted(registry().packages)}
     index: dict[str, Any] = {}
     for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
         try:

@@ -32,7 +32,7 @@ def read(path: Path) -> About:
 def parse(values: Mapping[str, Any], where: str) -> About:
     """Return a model's facts, from values as people write them (`7B`, one name for a list); InputError by `where`."""
     try:
-        fields = {name: _plain(name, value) for name, value in values.items() if value is not None}
+        fields = {name: _as_recorded(name, value) for name, value in values.items() if value is not None}
         about = About.model_validate(fields)
     except ValidationError as error:
         first, why = error.errors()[0], first_wrong_field(error)
@@ -92,7 +92,7 @@ def check_frames(about: About | None, frames: str) -> None:
     applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
 
 
-def _plain(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
+def _as_recorded(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
     """Return a field's value as the record has it, from what people write."""
     match name:
         case "parameters":

@@ -110,7 +110,7 @@ class Moments:
         case.about = {"video": case.item.source.video}
         steps = {
             "pairs": self._find,
-            "questions": self._question,
+            "questions": self._write_questions,
             "verification": self._verify,
             "options": self._write_options,
         }
@@ -209,7 +209,7 @@ class Moments:
         except DroppedError:
             case.item.leave(pair)
 
-    async def _question(self, case: ChainCase[MomentSource]) -> None:
+    async def _write_questions(self, case: ChainCase[MomentSource]) -> None:
         """Write the two questions of each pair that has none yet."""
         for pair in list(case.item.pairs):
             role = "means_to_an_end" if pair.category == "means-to-an-end" else "cause_effect"

@@ -14,7 +14,7 @@ from reelbench.registry.containment import allow
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME, replacing_folder, write_text
-from reelbench.registry.media.library import SUFFIXES, has_video_suffix
+from reelbench.registry.media.library import VIDEO_SUFFIXES, has_video_suffix
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
 
@@ -97,7 +97,7 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     here = wanted.rows.absolute().parent
     # Videos may lie where the rows do, or in `videos` there.
     names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
-    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
+    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *VIDEO_SUFFIXES)]
     beside = any(has_video_suffix(file) and (here / file).is_file() for file in files)
     if media := wanted.media or (here if beside else None):
         allow(folder, media)

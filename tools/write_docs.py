@@ -17,7 +17,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from reelbench.cli.app import commands_of, shown_argument, shown_option
 from reelbench.cli.commands import assembled
 from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
-from reelbench.cli.option_groups import option_of
+from reelbench.cli.option_groups import option_name
 from reelbench.leaderboard.checks import Check
 from reelbench.llm.model_names import PROVIDERS
 from reelbench.registry import settings
@@ -78,7 +78,7 @@ def _section(words: str, command: TyperCommand, top: "_click.Context", taken: di
         if isinstance(parameter, TyperArgument):
             own.append(_entry(shown_argument(parameter).strip("[]"), meaning))
         elif family := family_of(parameter):
-            shared.setdefault(family, []).append(f"`{option_of(parameter)}`")
+            shared.setdefault(family, []).append(f"`{option_name(parameter)}`")
             taken[family].setdefault(shown_option(name), meaning)
         else:
             own.append(_entry(shown_option(name), meaning))

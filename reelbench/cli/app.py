@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from reelbench.cli import console, defaults, families, guesses
 from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.guesses import near
-from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of, shell_line, ungrouped
+from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_name, shell_line, ungrouped
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, first_line, printable
@@ -138,7 +138,7 @@ class Command(_Parsed, TyperCommand):
             typed = {arg.partition("=")[0] for arg in before_dashes(args)}
             for parameter in self.params:
                 default = given.of_parameter.get(parameter.name or "")
-                if default is not None and option_of(parameter) in str(error) and not typed & {*parameter.opts}:
+                if default is not None and option_name(parameter) in str(error) and not typed & {*parameter.opts}:
                     raise InputError(f"{default.file}: {error}") from None
             raise
         context.meta[defaults.NAME] = given
@@ -154,7 +154,7 @@ class Command(_Parsed, TyperCommand):
         for parameter in self.params:  # of an option that takes one value the last would count without a word
             single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
             if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                raise InputError(f"{option_of(parameter)} is given twice; give it once")
+                raise InputError(f"{option_name(parameter)} is given twice; give it once")
         if ctx.ignore_unknown_options and not self.hidden:  # what stands behind `--` is lmms-eval's
             unknown = next((option for option in given if option.startswith("-") and option not in mine), None)
             if unknown is not None and unknown not in ctx.help_option_names:
@@ -172,7 +172,7 @@ class Command(_Parsed, TyperCommand):
         if given.untrusted:
             names = ", ".join(given.untrusted)
             console.note(f"{defaults.NAME}: left alone: {names}; {defaults.UNTRUSTED}")
-        options = {parameter.name: option_of(parameter) for parameter in self.params}
+        options = {parameter.name: option_name(parameter) for parameter in self.params}
         for name, default in given.of_parameter.items():
             source = ctx.get_parameter_source(name)
             if source is not None and source.name == "DEFAULT_MAP":

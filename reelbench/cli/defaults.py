@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.families import FAMILIES, MOVED, family_of
-from reelbench.cli.option_groups import Kind, option_of
+from reelbench.cli.option_groups import Kind, option_name
 from reelbench.registry import bounds, settings
 from reelbench.registry.errors import InputError
 
@@ -161,4 +161,4 @@ def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
 
 
 def _option(parameter: "_click.Parameter") -> str:
-    return option_of(parameter).removeprefix("--")
+    return option_name(parameter).removeprefix("--")

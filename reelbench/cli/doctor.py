@@ -18,7 +18,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json, Kind, option, option_of
+from reelbench.cli.option_groups import Json, Kind, option, option_name
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
@@ -230,7 +230,7 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         kinds: dict[str, dict[str, str]] = {}
         for words, command in sorted(defaults.known_to(context)().items()):
             options = [part for part in command.params if part.opts[0][:1] == "-"]
-            kinds[words] = {option_of(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
+            kinds[words] = {option_name(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
         console.write_json({**listed, "options": kinds}, indent=1)
         return
     width = max(len(setting.name) for setting in declared)

@@ -213,7 +213,7 @@ def _videos_of(
     """
     from reelbench.registry import discovery
     from reelbench.registry.data import loading
-    from reelbench.registry.media.library import SUFFIXES, Library, has_video_suffix
+    from reelbench.registry.media.library import VIDEO_SUFFIXES, Library, has_video_suffix
 
     wanted = _Named()
     benchmarks = [name for name in names if discovery.knows(name)]
@@ -234,7 +234,7 @@ def _videos_of(
         elif Path(name).is_dir():
             files = sorted(path for path in Path(name).rglob("*") if has_video_suffix(path.name) and path.is_file())
             if not files:
-                raise InputError(f"{name}: no video in that folder; looked for {', '.join(SUFFIXES)}")
+                raise InputError(f"{name}: no video in that folder; looked for {', '.join(VIDEO_SUFFIXES)}")
             for path in files:
                 wanted.files.setdefault(path, path.relative_to(name).with_suffix("").as_posix())
         else:

@@ -53,7 +53,7 @@ def kind_of(annotation: object) -> Kind:
     return next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)), Kind.OWN)
 
 
-def option_of(parameter: "_click.Parameter") -> str:
+def option_name(parameter: "_click.Parameter") -> str:
     """Return an option as it is typed: the longest of its names."""
     return max(parameter.opts, key=len)
 

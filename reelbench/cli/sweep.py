@@ -106,7 +106,7 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     option = "--gen_kwargs" if key.startswith(_GENERATION) else "--model_args"
     name = key.removeprefix(_GENERATION)
 
-    def given_too(arguments: Arguments, value: str) -> Arguments:
+    def with_value(arguments: Arguments, value: str) -> Arguments:
         others = (process.option_value(arguments, option) or "").split(",")
         kept = [part for part in others if part and part.partition("=")[0].strip() != name]
         return process.set_option(arguments, option, ",".join([*kept, f"{name}={value}"]))
@@ -118,13 +118,13 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
             f"{key}={value}",
             {"setting": {key: value}},
             sampling=sampling,
-            change=partial(given_too, value=value),
+            change=partial(with_value, value=value),
         )
         for value in parts
     ]
 
 
-def of_languages(
+def prepare_languages(
     text: str,
     translations: Path | None,
     llm: Llm,
@@ -271,7 +271,7 @@ class Sweep:
                 shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
                 self.options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
         self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {self._loads}")
-        self._check()
+        self._check_outcomes()
 
     def repeat(self, arguments: Arguments, output: Path) -> None:
         """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
@@ -292,9 +292,9 @@ class Sweep:
             self.options.note(
                 "at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one"
             )
-        self._check()
+        self._check_outcomes()
 
-    def _check(self) -> None:
+    def _check_outcomes(self) -> None:
         """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
         if self._failed:
             raise ReelbenchError(f"no results for {'; '.join(self._failed)}; the messages above say why")
@@ -379,7 +379,7 @@ class Sweep:
 # --- what they come to ------------------------------------------------------------------------------------------------
 
 
-def report_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":
+def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":
     """Write the scores of each locale in each language, by task, and return them as tables."""
     from reelbench.pages.figures import matrix
     from reelbench.registry.languages import language_of

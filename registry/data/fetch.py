@@ -222,7 +222,7 @@ def _plan_transfers(
             path = (source.path or source.layouts[0]).format(video=key)
             suffix = PurePosixPath(path).suffix
             bare = path.removesuffix(suffix) if media.has_video_suffix(suffix) else path
-            names = (path, *(bare + suffix for suffix in media.SUFFIXES))
+            names = (path, *(bare + suffix for suffix in media.VIDEO_SUFFIXES))
             name = next((name for name in names if name in listing.files), None)
             if name is None:
                 yield key, f"{hub.page(source.location)} at {commit[:12]} has no {path}"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
-SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
+VIDEO_SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
 """Tried in this order for a layout that names no suffix of its own."""
 
 _PROBES = 4
@@ -119,12 +119,12 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
         if has_video_suffix(path):
             yield path
         else:
-            yield from (path + suffix for suffix in SUFFIXES)
+            yield from (path + suffix for suffix in VIDEO_SUFFIXES)
 
 
 def has_video_suffix(name: str) -> bool:
     """Whether a file's name ends as a video's does, in small or capital letters."""
-    return name.lower().endswith(SUFFIXES)
+    return name.lower().endswith(VIDEO_SUFFIXES)
 
 
 class Library:

@@ -30,7 +30,7 @@ from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion,
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
-from reelbench.studio.evidence.isolation import Round, Vote, to_judge
+from reelbench.studio.evidence.isolation import Round, Vote, nodes_to_tag
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 
@@ -204,7 +204,7 @@ async def tag(
     """
     texts = (question.question, question.answer, attempt.answer)
     english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
-    asked = to_judge(graph, history)
+    asked = nodes_to_tag(graph, history)
     corrected = {record.corrects for record in history}
     # The whole graph: what the tagger is asked about, and what is known to the model by now.
     nodes = [

@@ -81,7 +81,7 @@ class Round(_Frozen):
     """Why this round is the question's last."""
 
 
-def to_judge(graph: Graph, history: Sequence[Round]) -> list[str]:
+def nodes_to_tag(graph: Graph, history: Sequence[Round]) -> list[str]:
     """Return the nodes that a tagger is asked about after `history`: all but those that the model has got right."""
     tags = history[-1].nodes if history else {}
     return [key for key in graph.order if key not in tags or not _is_found(tags[key])]

@@ -4,7 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 
 from reelbench.cli import console
-from reelbench.cli.sweep import report_matrix
+from reelbench.cli.sweep import write_matrix
 
 
 def cell(value, n=3):
@@ -30,7 +30,7 @@ def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
         point("en", 45.0, ja_JP=50.0, en_GB=40.0),
     ]
     told = []
-    for table in report_matrix(rows, tmp_path, told.append):
+    for table in write_matrix(rows, tmp_path, told.append):
         console.show(table)
     assert told == [f"written to {tmp_path / 'languages.json'}; native is a plain run's"]
     (task,) = json.loads((tmp_path / "languages.json").read_text())["tasks"]
@@ -46,6 +46,6 @@ def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
 
 
 def test_a_language_that_nobody_judged_leaves_its_cells_empty(tmp_path):
-    report_matrix([point("native", 50.0, en_GB=40.0), point("es", None, en_GB=None)], tmp_path, [].append)
+    write_matrix([point("native", 50.0, en_GB=40.0), point("es", None, en_GB=None)], tmp_path, [].append)
     (task,) = json.loads((tmp_path / "languages.json").read_text())["tasks"]
     assert task["locales"]["en-GB"] == {"native": {"value": 40.0, "ci95": [39.0, 41.0], "n": 3}}

@@ -7,7 +7,7 @@ from reelbench.judges.identity import (
     other_than_requested,
     returned_ids,
     same_model,
-    under_several_ids,
+    judges_under_several_ids,
 )
 from reelbench.registry.records import JudgeRecord
 
@@ -41,24 +41,24 @@ def test_one_judge_is_named_as_it_answered():
     assert judge_as_answered(record("judge")) == "judge (as requested, not stated)"
     assert judge_as_answered(record("judge", judge=3)) == "judge"
     dated = record("gpt-4o", **{"gpt-4o": 1, "gpt-4o-2024-08-06": 9})
-    assert (judge_as_answered(dated), under_several_ids(dated)) == ("gpt-4o-2024-08-06", [])
+    assert (judge_as_answered(dated), judges_under_several_ids(dated)) == ("gpt-4o-2024-08-06", [])
     assert other_than_requested(dated) == []
 
 
 def test_one_judge_under_several_ids_is_told():
     rerouted = record("gemini-2.5-flash", **{"gemini-2.5-flash": 60, "gemini-3.5-flash-lite": 40})
     assert judge_as_answered(rerouted) == "gemini-2.5-flash + gemini-3.5-flash-lite"
-    assert under_several_ids(rerouted) == ["gemini-2.5-flash"]
+    assert judges_under_several_ids(rerouted) == ["gemini-2.5-flash"]
     assert other_than_requested(rerouted) == [("gemini-2.5-flash", "gemini-3.5-flash-lite")]
     two_dates = record("gpt-4o", **{"gpt-4o-2024-05-13": 1, "gpt-4o-2024-08-06": 9})
     assert returned_ids(two_dates) == ["gpt-4o-2024-05-13", "gpt-4o-2024-08-06"]
-    assert under_several_ids(two_dates) == ["gpt-4o"]
+    assert judges_under_several_ids(two_dates) == ["gpt-4o"]
 
 
 def test_each_judge_of_a_panel_counts_by_itself():
     panel = record("a,b", [record("a", a=5), record("b", **{"b-2025-01-01": 5})], a=5, **{"b-2025-01-01": 5})
     assert judge_as_answered(panel) == "a, b-2025-01-01"
-    assert (under_several_ids(panel), other_than_requested(panel)) == ([], [])
+    assert (judges_under_several_ids(panel), other_than_requested(panel)) == ([], [])
     odd = record("a,b", [record("a", a=4, c=1), record("b")])
     assert judge_as_answered(odd) == "a + c, b (as requested, not stated)"
-    assert under_several_ids(odd) == ["a"]
+    assert judges_under_several_ids(odd) == ["a"]

@@ -5,7 +5,7 @@ import pytest
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.studio.evidence.findings import NodeVerdict, read_findings
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.isolation import Round, advance, report, stopped_round, to_judge
+from reelbench.studio.evidence.isolation import Round, advance, report, stopped_round, nodes_to_tag
 
 LABEL = {
     "T": "Temporal Localization",
@@ -317,9 +317,9 @@ def test_a_round_without_tags_names_its_reason():
 
 
 def test_the_tagger_is_asked_for_what_the_model_has_not_got_right():
-    assert to_judge(COLLEGE, []) == ["shelf", "book", "writer", "college"]
+    assert nodes_to_tag(COLLEGE, []) == ["shelf", "book", "writer", "college"]
     history = play(COLLEGE, {"shelf": "+", "book": "S", "writer": "K", "college": "K"})
-    assert to_judge(COLLEGE, history) == ["book", "writer", "college"]
+    assert nodes_to_tag(COLLEGE, history) == ["book", "writer", "college"]
 
 
 def test_five_votes_need_three():
