@@ -77,7 +77,7 @@ def questions(
     if sampling.decodes and sampling.form_given != "clip":
         sampling = sampling.as_images()
     elif sampling.decodes:
-        stated = sampling.stated
+        stated = sampling.spec(form=True)
     asked = QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
     if per is not None:
         only = QuestionIds(frozenset(row["id"] for row in per.draw_rows(asked.spec, asked.rows)))
@@ -138,7 +138,7 @@ def ask(
         options.note(line)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
-    if (lacking := asked.check_subtitles()) is not None:
+    if (lacking := asked.library.check_subtitles(asked.rows, sampling)) is not None:
         options.note(f"{name}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}")
@@ -258,7 +258,7 @@ class _Run:
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
-        language = questions.language(row)
+        language = questions.asked(row)["language"]
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
         question = messages(shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first)

@@ -159,9 +159,9 @@ def _leave_group() -> None:
 
 def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:
     """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
-    from reelbench.tasks.lmms.adapter_patches import patched
+    from reelbench.tasks.lmms.adapter_patches import patched_adapter
 
-    return patched(original(*args, **kwargs))
+    return patched_adapter(original(*args, **kwargs))
 
 
 def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
@@ -202,7 +202,7 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
 def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
-    from reelbench.registry.discovery import benchmark_packages
+    from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
     def of_package(package: str) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _index(manager: Any) -> dict[str, Any]:
         # What a file declares has no YAML of lmms-eval's; and the file itself is none.
         return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
 
-    parts = {package: partial(of_package, package) for package in sorted(benchmark_packages())}
+    parts = {package: partial(of_package, package) for package in sorted(registry().packages)}
     index: dict[str, Any] = {}
     for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
         try:

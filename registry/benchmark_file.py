@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
@@ -259,7 +259,21 @@ class _Declaration:
         self._folder = top.path.parent
         self._kinds: dict[str, str] = {}
         self._kind_column, self._words = "", ""
-        self._kind = self._kind_of_whole(top) if isinstance(top.values["kind"], Block) else top.required_text("kind")
+        if isinstance(top.values["kind"], Block):  # of rows or splits that are not all alike
+            block = top.block("kind")
+            by_split = isinstance(block.values.get("split"), Block)
+            said = block.block("split") if by_split else block
+            self._kind_column = "" if by_split else block.text("column") or ""
+            self._kinds = {name: said.required_text(name) for name in said.values if name != "column" or by_split}
+            if not self._kinds or not (by_split or self._kind_column):
+                forms = "`{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`"
+                raise top.error(f"kind: expected {forms}", "kind")
+            self._words = next((kind for kind in self._kinds.values() if kind != "choice"), "exact")
+            for name, kind in self._kinds.items():
+                if kind != "choice" and (kind != self._words or kind not in ("exact", "open")):
+                    what = "rows of several kinds are choice beside exact, or choice beside open"
+                    raise said.error(f"kind.{name} is {kind!r}: {what}", name)
+        self._kind = "mixed" if self._kinds else top.required_text("kind")
         self._row_kind = _KINDS[self._kind].get("rows", self._kind)
         self._facets = top.texts("facets")
         own = top.block("splits")
@@ -272,32 +286,20 @@ class _Declaration:
             shown = cut_in_the_middle(given or "", _SHOWN_NAME)
             raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
 
-    def _kind_of_whole(self, top: Block) -> str:
-        """Take the kinds of rows or splits that are not all alike, and return their kind as a whole."""
-        block = top.block("kind")
-        by_split = isinstance(block.values.get("split"), Block)
-        said = block.block("split") if by_split else block
-        self._kind_column = "" if by_split else block.text("column") or ""
-        self._kinds = {name: said.required_text(name) for name in said.values if name != "column" or by_split}
-        if not self._kinds or not (by_split or self._kind_column):
-            raise top.error("kind: expected `{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`", "kind")
-        self._words = next((kind for kind in self._kinds.values() if kind != "choice"), "exact")
-        for name, kind in self._kinds.items():
-            if kind != "choice" and (kind != self._words or kind not in ("exact", "open")):
-                what = "rows of several kinds are choice beside exact, or choice beside open"
-                raise said.error(f"kind.{name} is {kind!r}: {what}", name)
-        return "mixed"
-
     def spec(self) -> BenchmarkSpec:
         top = self._top
         mapping = self._mapping()
-        texts: dict[str, Any] = {name.replace("licence", "license"): _line(top, name) for name in _TEXTS}
+        texts: dict[str, Any] = {name: top.text(name) or "" for name in _TEXTS}
+        texts = {  # each in one line, but for BibTeX
+            name.replace("licence", "license"): text if name == "citation" else " ".join(text.split())
+            for name, text in texts.items()
+        }
         languages = top.texts("languages") or ("en",)
         # Beside the kind's columns: what the prompt names, and the optional ones that are mapped.
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
         made = {ASKED.name: self._kind == "mixed", GROUP.name: mapping.group is not None}
         made[ALSO.name] = mapping.answers is not None and self._row_kind in ("open", "mixed")
-        named = [*self._places(), *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
+        named = [*self._places, *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
         extras = tuple(
             OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
@@ -334,7 +336,7 @@ class _Declaration:
         shape += [later] if later else []
         return BenchmarkSpec(
             id=self._id,
-            title=_line(top, "title") or _title(self._id),
+            title=" ".join((top.text("title") or "").split()) or _title(self._id),
             version=int(top.text("version") or "1"),
             **texts,
             languages=languages,
@@ -427,7 +429,7 @@ class _Declaration:
             advice = "; give `span`, or `start` and `end`" if name in ends else ""
             raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
         optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
-        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places()}))
+        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places}))
         return columns
 
     def _mapping(self) -> RowMapping:
@@ -447,6 +449,10 @@ class _Declaration:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
         if fps and not is_number_text(fps):  # what answers in frames are read by, too
             columns |= {FPS.name: fps}
+        line = top.text("line") or ""
+        bounds.hold(f"{top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
+        if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
+            raise top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
         stated = ("answer_is", "answers", "skip", "span_unit")
         said: dict[str, Any] = {name: text for name in stated if (text := top.text(name))}
         return RowMapping(
@@ -457,20 +463,13 @@ class _Declaration:
             options_in_question=options.text("in") is not None,
             options_are=options.texts("are"),
             absent=top.texts("absent"),
-            line=self._line_template(),
+            line=line,
             each=steps(top),
             join=join_of(top),
             kinds=self._kinds,
             kind_column=self._kind_column,
             group=self._group(),
         )
-
-    def _line_template(self) -> str:
-        line = self._top.text("line") or ""
-        bounds.hold(f"{self._top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
-        if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
-            raise self._top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
-        return line
 
     def _group(self) -> Group | None:
         block = self._top.block("group")
@@ -488,8 +487,9 @@ class _Declaration:
             raise block.error("group.by is missing: columns that name a group", "by")
         return Group(by=by, rules=rules, column=column, levels=block.text("levels") or "")  # type: ignore[arg-type] - checked
 
+    @cached_property
     def _places(self) -> list[str]:
-        """Return the names of the prompt's places."""
+        """The names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
             if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
@@ -613,11 +613,6 @@ class _Declaration:
         ]
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
         return judge, tuple(metrics)
-
-
-def _line(top: Block, key: str) -> str:
-    text = top.text(key) or ""
-    return text if key == "citation" else " ".join(text.split())  # BibTeX has lines
 
 
 def _title(name: str) -> str:

@@ -15,6 +15,8 @@ from reelbench.registry.files import read_record, write_json
 from reelbench.registry.values import is_array
 
 _SHOWN_NAME = 120
+_LIST = "allowed_outside.json"
+"""In the user's home: the folders that he has allowed others to read from."""
 
 
 def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[Path] = ()) -> Path:
@@ -49,7 +51,7 @@ def hub_id(name: str, what: str) -> str:
 
 def allowed_folders(folder: Path) -> list[Path]:
     """The folders that the user has allowed a folder to read from, beside itself."""
-    kept = (read_record(_list()) or {}).get(str(folder.resolve()), [])
+    kept = (read_record(settings.home() / _LIST) or {}).get(str(folder.resolve()), [])
     return [Path(str(path)) for path in kept] if is_array(kept) else []
 
 
@@ -59,9 +61,5 @@ def allow(folder: Path, outside: Path) -> None:
         raise InputError(f"{outside}: no such folder")
     name, place = str(folder.resolve()), str(outside.resolve())
     if place not in map(str, allowed_folders(folder)) and not outside.resolve().is_relative_to(folder.resolve()):
-        record = read_record(_list()) or {}
-        write_json(_list(), {**record, name: [*record.get(name, []), place]})
-
-
-def _list() -> Path:
-    return settings.home() / "allowed_outside.json"
+        record = read_record(settings.home() / _LIST) or {}
+        write_json(settings.home() / _LIST, {**record, name: [*record.get(name, []), place]})

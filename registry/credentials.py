@@ -68,19 +68,17 @@ def known_secrets() -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def without(text: str, secrets: Iterable[str], mark: str = HIDDEN) -> str:
-    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces."""
+def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
+    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces.
+
+    By default these are the keys that the environment holds.
+    """
     bare = ""
-    for whole in secrets:
+    for whole in (value for _, value in known_secrets()) if secrets is None else secrets:
         secret, bare = "".join(whole.split()), bare or "".join(text.split()).lower()
         if secret.lower() in bare:
             text = re.sub(r"\s*".join(map(re.escape, secret)), mark, text, flags=re.IGNORECASE)
     return text
-
-
-def without_known(text: str) -> str:
-    """Return `text` rid of the keys that the environment holds."""
-    return without(text, (value for _, value in known_secrets()))
 
 
 def without_credentials(text: str) -> str:
@@ -119,7 +117,7 @@ def refuse_in_words(what: str, text: str) -> None:
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
     found = _ADDRESS.findall(text)
-    has_key = _KEY.search(text) or without_known(text) != text
+    has_key = _KEY.search(text) or without(text) != text
     if has_key or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
         raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from reelbench.registry import bounds
-from reelbench.registry.credentials import known_secrets, without, without_known
+from reelbench.registry.credentials import known_secrets, without
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -150,7 +150,7 @@ def write_json(path: Path | str, document: object) -> None:
 
 def json_text(document: object) -> str:
     """Return a JSON document as `write_json` writes it, rid of the keys that the environment holds."""
-    return without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
+    return without(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
@@ -209,11 +209,14 @@ def open_input(path: Path | str) -> Generator[IO[bytes]]:
         raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name."""
+def inside(folder: Path, name: str, what: str = "") -> Path:
+    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name.
+
+    The error's line begins with `what`.
+    """
     path = PurePosixPath(name.replace("\\", "/"))
     if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
-        raise InputError(f"{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
+        raise InputError(f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
     return folder / name
 
 

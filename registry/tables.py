@@ -11,13 +11,14 @@ import math
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.files import is_json_lines, open_input, read_json, read_jsonl, read_text, valid_text
+from reelbench.registry.files import Decoder, is_json_lines, open_input, read_json, read_text, valid_text
 from reelbench.registry.values import is_array, is_object
 
 Choose = Callable[[list[str]], Sequence[str]]
@@ -156,18 +157,20 @@ def read_excel(path: Path, choose: Choose) -> Cells:
             raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
 
 
+@dataclass
 class _Held:
     """What was read of a packed file so far: a few bytes may unpack to more than a machine holds."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows = self._cells = self._bytes = 0
+    path: Path
+    rows: int = 0
+    cells: int = 0
+    size: int = 0
 
     def add(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
         """Count rows, cells and bytes; InputError where there are more by now than are read."""
-        self.rows, self._cells, self._bytes = self.rows + rows, self._cells + cells, self._bytes + size
-        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if self._bytes > MOST_BYTES else ""
-        if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
+        self.rows, self.cells, self.size = self.rows + rows, self.cells + cells, self.size + size
+        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if self.size > MOST_BYTES else ""
+        if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
             what = f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
         if what:
             raise InputError(f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound")
@@ -200,12 +203,12 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
             row = f" (row {number})" if path.suffix.lower() != ".parquet" else ""
             yield f"{where}{row}", dict(zip(names, values, strict=True))
         return
-    text = read_text(path)
+    text, decoder = read_text(path), Decoder(path)
     found: Iterable[tuple[int | None, Any]]
     if is_json_lines(text):
-        found = read_jsonl(path)
+        found = list(decoder.lines(text))
     else:
-        document = read_json(path)
+        document = decoder.read(text)
         rows = [document] if nested and is_object(document) else entries(document)
         found = ((1 if row is document else None, row) for row in rows)
         if rows is document:

@@ -9,7 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import fsum
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeVar
@@ -47,9 +47,9 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
-    "any_choice": choice.any_columns,
+    "any_choice": partial(choice.columns, any_of=True),
     "all_choices": choice.columns,
-    "mixed": lambda item: exact_match.mixed(item) if "text" in item.target else choice.columns(item),
+    "mixed": lambda item: exact_match.columns(item, "correct") if "text" in item.target else choice.columns(item),
     "union_spans": temporal_span.union_columns,
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
@@ -272,7 +272,7 @@ def _mean(
 ) -> ratios.MeanOfRatios:
     of_runs = [ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value for run in runs]
     known = [value for value in of_runs if value is not None]
-    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, (metric.low, metric.high))
+    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, metric.bounds)
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:

@@ -30,7 +30,7 @@ from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -269,7 +269,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
             links[facet] = rho
     measures, made_with = _measures(replace(dataset, entries=entries), extras)
-    said, papers = _texts(entries, lambda language: language not in UNSPACED), published("profiles")
+    said, papers = _texts(entries, lambda language: language not in UNSPACED), from_papers("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),
@@ -372,7 +372,7 @@ def _with_result(
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
     correct: dict[str, float] = {}
-    low, high = spec.primary.low, spec.primary.high
+    low, high = spec.primary.bounds
     for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]

@@ -222,7 +222,8 @@ def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> No
     stated["provenance"]["date"] = rng.choice(["1970-01-01", "2026-01-01"]) + "T00:00:00+00:00"
     MUTATIONS[kind](rng, stated)
     with suppress(ReelbenchError, TypeError, KeyError, AttributeError):  # it is refused for what it is, not for a hash
-        stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared_benchmark(stated["benchmark"]["declaration"]))
+        declaration = json.dumps(stated["benchmark"]["declaration"])
+        stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared_benchmark(declaration))
     (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
 
 

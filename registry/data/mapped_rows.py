@@ -7,7 +7,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from reelbench.registry import bounds, rows, tables
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Group, Join, RowMapping, SpanUnit
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Join, RowMapping, SpanUnit
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -105,7 +105,16 @@ class _Question:
         if spec.row_kind == "mixed":
             self._kind = self._value_or(mapping.kinds, mapping.kind_column, "kind", split)
         self.asks_choice = self._kind in {"choice", "grounded_choice"}
-        self._group = self._group_of(mapping.group, groups) if mapping.group else []
+        self._group: list[str] = []
+        """Its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
+        if group := mapping.group:
+            name = "|".join(as_text(cell(cells, part, where), part) or "" for part in group.by)
+            stated = _literal(cell(cells, group.levels, where)) if group.levels else None
+            rule = self._value_or(group.rules, group.column, "group.rule")
+            at = groups[name] = groups.get(name, 0) + 1
+            levels = stated if is_array(stated) else ()
+            depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
+            self._group = [name, rule, str(depths[at - 1] if at <= len(depths) else at)]
 
     @cached_property
     def choice(self) -> "tuple[Options, list[str]]":
@@ -139,16 +148,6 @@ class _Question:
         if said not in known:
             raise InputError(f"{self.where}: {column} is {said!r}, expected {', '.join(known)} ({key})")
         return known[said]
-
-    def _group_of(self, group: Group, places: dict[str, int]) -> list[str]:
-        """Return its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
-        name = "|".join(as_text(cell(self._cells, part, self.where), part) or "" for part in group.by)
-        stated = _literal(cell(self._cells, group.levels, self.where)) if group.levels else None
-        rule = self._value_or(group.rules, group.column, "group.rule")
-        at = places[name] = places.get(name, 0) + 1
-        levels = stated if is_array(stated) else ()
-        depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
-        return [name, rule, str(depths[at - 1] if at <= len(depths) else at)]
 
     def row(self, form: AnswerForm | None, places: dict[str, str]) -> rows.Row:
         """Return the row; `form` is how the right option is named, `places` where each id stands so far."""
@@ -196,7 +195,7 @@ class _Question:
         return row
 
     def _letter(self, form: AnswerForm, options: "Options", answer: str) -> str:
-        if (at := READINGS[form](options, answer)) is not None:
+        if (at := place_of(answer, options, form)) is not None:
             return LETTERS[at]
         same = [text for text in options.texts if _plain(text) == _plain(answer)]
         listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
@@ -390,11 +389,6 @@ def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 - a cell
     return value if is_array(value) else [value]
 
 
-def _values(value: Any) -> Any:  # noqa: ANN401 - a cell
-    """Return a mapping's values as a list; any other cell as it is."""
-    return list(value.values()) if is_object(value) else value
-
-
 def _texts(value: Any, what: str) -> list[str]:  # noqa: ANN401 - a cell
     """Return the texts of a cell that holds one or several, but for empty ones."""
     return [text for part in _listed(value) if (text := as_text(part, what))]
@@ -445,13 +439,14 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
     parts = _literal(value)
     if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
         parts = range_.groups()
-    parts = _values(parts)
+    parts = list(parts.values()) if is_object(parts) else parts
     wrong = InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
     if not is_array(parts) or not parts:
         raise wrong
     nested = all(is_array(part) or is_object(part) for part in parts)
     ends: list[float] = []
-    for pair in map(_values, parts if nested else [parts]):
+    for entry in parts if nested else [parts]:
+        pair = list(entry.values()) if is_object(entry) else entry
         if len(pair) != _PAIR:
             raise wrong
         start, end = (seconds(number, where) for number in pair)
@@ -542,50 +537,40 @@ def split_options(question: str, where: str) -> tuple[str, Options]:
     return found
 
 
-def _by_letter(options: Options, answer: str) -> int | None:
-    answer = _OPTION_NAMED.sub("", answer)
-    if answer in options.keys:
-        return options.keys.index(answer)
-    if options.keys and not all(len(key) == 1 and key.isalpha() for key in options.keys):
-        return None
-    letter = _LETTER.fullmatch(answer) or _LABEL.fullmatch(answer)
-    if letter is None:
-        return None
-    at = LETTERS.index((letter[1] or letter[2]).upper())
-    same = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
-    return at if at < len(options.texts) and (same or _plain(letter[3]) == _plain(options.texts[at])) else None
-
-
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _by_text(options: Options, answer: str) -> int | None:
-    for texts in (options.texts, options.raw):
-        if texts.count(answer.strip()) == 1:
-            return texts.index(answer.strip())
-    same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
-    return same[0] if len(same) == 1 else None
+_FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")  # those that come first are preferred
 
 
-def _by_index(options: Options, answer: str, first: int) -> int | None:
-    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
-    return at if 0 <= at < len(options.texts) else None
-
-
-READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
-    "letter": _by_letter,
-    "text": _by_text,
-    "index0": lambda options, answer: _by_index(options, answer, 0),
-    "index1": lambda options, answer: _by_index(options, answer, 1),
-}
-"""How an answer is named -> the option that one means; None where it means none of them."""
+def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
+    """Return the place of the option that an answer in this form names; None where it names none of them."""
+    if form in ("index0", "index1"):
+        at = int(answer) - (form == "index1") if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
+        return at if 0 <= at < len(options.texts) else None
+    if form == "text":
+        for texts in (options.texts, options.raw):
+            if texts.count(answer.strip()) == 1:
+                return texts.index(answer.strip())
+        same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
+        return same[0] if len(same) == 1 else None
+    answer = _OPTION_NAMED.sub("", answer)
+    if answer in options.keys:
+        return options.keys.index(answer)
+    letters = all(len(key) == 1 and key.isalpha() for key in options.keys)
+    letter = (_LETTER.fullmatch(answer) or _LABEL.fullmatch(answer)) if letters else None
+    if letter is None:
+        return None
+    at = LETTERS.index((letter[1] or letter[2]).upper())
+    alone = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
+    return at if at < len(options.texts) and (alone or _plain(letter[3]) == _plain(options.texts[at])) else None
 
 
 def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
     """Return the ways in which most answers, a `share` at least, name one of their options; of alike ones the first."""
     read: dict[AnswerForm, tuple[int | None, ...]] = {
-        form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()
+        form: tuple(place_of(answer, options, form) for options, answer in questions) for form in _FORMS
     }
     named = {form: sum(place is not None for place in places) for form, places in read.items()}
     most = max(named.values())

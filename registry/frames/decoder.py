@@ -78,14 +78,11 @@ class VideoFile:
             megabytes = self.path.stat().st_size / 1e6
         except OSError as error:
             raise MediaError(self.path, f"can't be read ({error.strerror})") from None
-        deadline = self._deadline(60 + megabytes / 10)
+        deadline = Deadline(self.path, time_limit, 60 + megabytes / 10)
         self.info = _abandonable(lambda: read_index(self.path, deadline), deadline)
         """What the file holds."""
         self.timeline = self.info.timeline
         """Times and keyframes of all frames."""
-
-    def _deadline(self, seconds: float) -> Deadline:
-        return Deadline(self.path, self._time_limit or seconds, fixed=self._time_limit is not None)
 
     def frames(self, sampling: FrameSampling) -> Iterator[Frame]:
         """Yield the frames that `sampling` picks, in order of presentation, each once.
@@ -107,7 +104,7 @@ class VideoFile:
         of_each = threads if runs is None else 1
         with turns:
             _await_turn()
-            deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
+            deadline = Deadline(self.path, self._time_limit, 60 + 0.05 * len(self.timeline.timestamps))
             jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
             _reading.update(jobs)
         given = 0
@@ -159,7 +156,7 @@ def decode_pictures(
     size = None
     picked: list[int] = sampling.pick(timeline).tolist()
     for frame in picked:
-        deadline = Deadline(paths[frame], time_limit, fixed=True)
+        deadline = Deadline(paths[frame], time_limit)
         picture = _abandonable(partial(decoded, paths[frame]), deadline)
         if size is None:
             size = sampling.scaled_size(picture.width, picture.height)

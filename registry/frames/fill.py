@@ -105,20 +105,16 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
             yield decoded(video) or Filled(video, error=f"{video}: {_DIED}")
 
 
-def _remote(work: Work, video: Path) -> Filled:
-    return work(video)
-
-
-def _over_ray(videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:
+def _over_ray(videos: Sequence[Path], work: "partial[Filled]", workers: int | None) -> Iterator[Filled]:
     with cluster() as ray:
-        # A worker that dies is replaced, and its video tried again.
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_remote)
+        # A worker that dies is replaced, and its video tried again. Ray takes a function, and none with its arguments.
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work.func)
         waiting = deque(videos)
         running: dict[Any, Path] = {}
         while waiting or running:
             while waiting and (workers is None or len(running) < workers):
                 video = waiting.popleft()
-                running[remote.remote(work, video)] = video
+                running[remote.remote(video, **work.keywords)] = video
             for done in ray.wait(list(running), num_returns=1)[0]:
                 video = running.pop(done)
                 try:

@@ -12,7 +12,7 @@ from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
 from reelbench.registry.languages import time_tag
-from reelbench.registry.media.subtitles import Cue, prompt_text
+from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 
@@ -56,7 +56,7 @@ class Shown:
             audio=stored.audio,
             timed=timed,
             subtitles=subtitles,
-            told=None if stored.path is None or stored.tells_the_time else stored.clock_times,
+            told=stored.differing_clock_times,
         )
 
     @property
@@ -65,8 +65,9 @@ class Shown:
         return None if self.subtitles is None else len(self.subtitles)
 
     def subtitle_text(self, language: str) -> str:
-        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
-        return prompt_text(self.subtitles or (), language)
+        """Return the subtitles as they stand before the question, a line each with its times; empty where none are."""
+        lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles or ()]
+        return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
     def still_there(self) -> bool:
         """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""

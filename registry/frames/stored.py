@@ -52,16 +52,17 @@ class StoredFrames:
     step: float = 0.0
 
     @property
-    def clock_times(self) -> tuple[float, ...]:
-        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered."""
-        return tuple(number / self.rate for number in range(len(self.timestamps)))
+    def differing_clock_times(self) -> tuple[float, ...] | None:
+        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered.
 
-    @property
-    def tells_the_time(self) -> bool:
-        """Whether a clip's clock is the video's: each frame within one of the video's own, repeats apart."""
-        seen = len(self.timestamps) - self.padding
-        pairs = zip(self.clock_times[:seen], self.timestamps[:seen], strict=True)
-        return all(abs(told - shown) <= self.step + 0.01 for told, shown in pairs)
+        None of pictures, and where the clip's clock is the video's: each frame within one of its own, repeats apart.
+        """
+        if self.path is None:
+            return None
+        told = tuple(number / self.rate for number in range(len(self.timestamps)))
+        seen = len(told) - self.padding
+        pairs = zip(told[:seen], self.timestamps[:seen], strict=True)
+        return None if all(abs(at - shown) <= self.step + 0.01 for at, shown in pairs) else told
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
-SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi")
+SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
 """Tried in this order for a layout that names no suffix of its own."""
 
 _PROBES = 4
@@ -112,14 +112,19 @@ def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
 
 def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
     """Yield the relative paths where `video` may lie under a root."""
-    _check_key(spec, video)
+    inside(Path(), video, f"{spec.id}: media key ")
     layouts = dict.fromkeys(layout for source in spec.media for layout in source.layouts)
     for layout in (*layouts, "{video}"):
         path = layout.format(video=video)
-        if Path(path).suffix in SUFFIXES:
+        if has_video_suffix(path):
             yield path
         else:
             yield from (path + suffix for suffix in SUFFIXES)
+
+
+def has_video_suffix(name: str) -> bool:
+    """Whether a file's name ends as a video's does, in small or capital letters."""
+    return name.lower().endswith(SUFFIXES)
 
 
 class Library:
@@ -234,7 +239,7 @@ class Library:
         source, images = self._in_pictures
         folders = tuple(import_object(images.folders)(row))
         for folder in folders:
-            _check_key(self.spec, folder)
+            inside(Path(), folder, f"{self.spec.id}: media key ")
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             self._pictures[folders] = self._pictures_at(source, images, folders)
         return self._pictures[folders]
@@ -335,10 +340,3 @@ class Library:
             files = frozenset(entry.name for entry in here if entry.is_file())
             self._listings[folder] = files, tuple(sorted(entry.name for entry in here if entry.is_dir()))
         return self._listings[folder]
-
-
-def _check_key(spec: BenchmarkSpec, key: str) -> None:
-    try:
-        inside(Path(), key)
-    except InputError as error:
-        raise InputError(f"{spec.id}: media key {error}") from None

@@ -325,7 +325,7 @@ def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands
 
 
 def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_todays(older, reelbench, tmp_path):
-    added = older(lambda _: "The answer is (A).", lambda row: {"answer": None, "span": None})
+    added = older(lambda _: "The answer is (A).", lambda _: {"answer": None, "span": None})
     path = added.place / "check.json"
     filed = json.loads(path.read_text(encoding="utf-8"))
     assert filed["stated"] == ["answers"]

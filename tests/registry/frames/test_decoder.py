@@ -219,7 +219,7 @@ def test_probe_counts_what_is_there(clip: Make) -> None:
     info = VideoFile(clip("libx264", "mkv", gop=250)).info  # whose header has no count of frames
     assert (info.codec, info.width, info.height, info.rotation) == ("h264", 128, 96, 0)
     assert (info.frames, info.timeline.keyframes.sum(), info.notes) == (300, 2, ())
-    assert info.duration == pytest.approx(12.0, abs=0.01)
+    assert info.timeline.duration == pytest.approx(12.0, abs=0.01)
     assert info.fps == pytest.approx(25.0, abs=0.05)
 
 
