@@ -6,7 +6,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
-from reelbench.judges.identity import other_than_requested, judges_under_several_ids
+from reelbench.judges.identity import judges_under_several_ids, other_than_requested
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.rejudge import Rejudged

@@ -4,10 +4,10 @@ import pytest
 
 from reelbench.judges.identity import (
     judge_as_answered,
+    judges_under_several_ids,
     other_than_requested,
     returned_ids,
     same_model,
-    judges_under_several_ids,
 )
 from reelbench.registry.records import JudgeRecord
 

@@ -25,7 +25,7 @@ def film(path):
     clips.encode(made, codec=CODECS.get(suffix, "libx264"), gop=4, ticks=clips.constant(FRAMES)).rename(path)
 
 
-@pytest.mark.parametrize("suffix", [*VIDEO_SUFFIXES, ".AVI", ".M4V"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".AVI", ".M4V"])
 def test_a_video_of_each_suffix_is_found_and_decoded(tmp_path, monkeypatch, suffix):
     monkeypatch.setenv("REELBENCH_MEDIA", str(tmp_path / "films"))
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
@@ -33,13 +33,13 @@ def test_a_video_of_each_suffix_is_found_and_decoded(tmp_path, monkeypatch, suff
     path = tmp_path / "films" / f"film{suffix}"
     film(path)
     library = Library(discovery.find("moviecore"), "test")
-    for named in {path.name, *(["film"] if suffix in VIDEO_SUFFIXES else [])}:
+    for named in {path.name, *(["film"] if suffix in SUFFIXES else [])}:
         assert library.find({"video": named}) == path
     shown = library.frames({"video": path.name}, FrameSampling.parse("uniform:4,as=images"))
     assert (shown.given, any("damaged" in note for note in shown.notes)) == (4, False)
 
 
-@pytest.mark.parametrize("suffix", [*VIDEO_SUFFIXES, ".AVI", ".M4V"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".AVI", ".M4V"])
 def test_a_column_of_each_suffix_is_the_videos(suffix):
     rows = [
         {"n": n, "words": f"What is in the picture {n}?", "which": f"{n}{suffix}", "said": "a cat"} for n in range(4)

@@ -5,7 +5,7 @@ import pytest
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.studio.evidence.findings import NodeVerdict, read_findings
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.isolation import Round, advance, report, stopped_round, nodes_to_tag
+from reelbench.studio.evidence.isolation import Round, advance, nodes_to_tag, report, stopped_round
 
 LABEL = {
     "T": "Temporal Localization",
