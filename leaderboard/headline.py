@@ -45,7 +45,7 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
 def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
     """Who leads one table, or is among those that may lead several, and by how much."""
     leaders, led = of
-    ran = _was_run(board, led)
+    ran = any(row.kind == "run" for group in led for row in board.ranked(group))
     if len(leaders) > _NAMED:
         text = f"{_number(len(leaders))} models may be first".capitalize()
     elif len(leaders) > 1:
@@ -70,7 +70,7 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
 def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> str:
     """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
     n = sum(map(len, by_leaders.values()))
-    if not _was_run(board, [group for led in by_leaders.values() for group in led]):
+    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in board.ranked(group)):
         return (
             f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
             "nothing was run here yet, so nobody leads."
@@ -106,10 +106,6 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
     if others := best[len(named) :]:
         parts.append(f"{_number(len(others))} others may be first on some")
     return f"{text}{'; '.join(parts)}."
-
-
-def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
-    return any(row.kind == "run" for group in groups for row in board.ranked(group))
 
 
 def _margin(board: Board, group: RankingGroup) -> str:

@@ -108,20 +108,13 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
-        self._turns = turns[options.taken([turn.name for turn in turns])]
+        self.turns = turns[options.taken([turn.name for turn in turns])]
         self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
         """The roles of the turns that are taken."""
-        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
-
-    def funnel(self, *compared: str) -> Funnel:
-        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
-        names = [turn.name for turn in self._turns]
-        if self.options.until is None:
-            names += ["questions", *self.gates.names, *compared]
-        return Funnel(*names)
+        return [role for role in self.roles if any(turn.role is role for turn in self.turns)]
 
     async def discuss(self, case: ChainCase[DiscussionVideo]) -> "Talk":
         """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
@@ -129,7 +122,7 @@ class Discussion:
         Where a later role gives nothing that can be used, what was written before it is kept.
         """
         talk = Talk(case.item.model_copy(update={"words": [*case.item.words]}))
-        for turn in self._turns:
+        for turn in self.turns:
             case.about = {"video": talk.video.name, "round": turn.round}
             try:
                 with case.chain.funnel.stage(turn.name):
@@ -329,7 +322,10 @@ async def run(
     where there is a parser.
     """
     models, out, options = setup.models, setup.out, discussion.options
-    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
+    stages = [turn.name for turn in discussion.turns]
+    if options.until is None:  # then the questions, and what is asked to compare the two sets
+        stages += ["questions", *discussion.gates.names, *(role for role in (JUDGE, BLOOM) if role in models)]
+    funnel = Funnel(*stages)
     chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
     async with chain.asking():
         talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]

@@ -96,7 +96,13 @@ class _Fit:
         mine = before_dashes(self.left)
         at = next((n for n, word in enumerate(mine) if re.sub("(?<=.)_", "-", word) in names), len(mine))
         given = mine[at : at + 1 + (value is not None)]
-        if value is None or (len(given) > 1 and _takes(value, given[1])):
+        # Its value is any, one of a kind, or one of some words.
+        fits = value is None
+        if value in _TABLE["kinds"]:
+            fits = len(given) > 1 and _kind(given[1], folders=False) == value
+        elif value is not None:
+            fits = len(given) > 1 and (value.isupper() or given[1] in value.split("|"))
+        if fits:
             self.places |= {names[0]: given[1], value: given[1]} if value and value.isupper() else {}
             del self.left[at : at + len(given)]
 
@@ -117,25 +123,22 @@ class _Fit:
 
         def place(found: re.Match[str]) -> str:
             names, _, form = found[1].partition(".")
-
-            def put(word: str) -> str:
-                made = {
-                    "stem": re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_"),
-                    "slash": word.replace(":", "/"),
-                }
-                return quote({"": word, "last": word.partition("/")[2], **made}[form])
-
+            word = None
             for name in names.split("|"):
                 if name not in self.places:
                     (self._take_option if name.startswith("-") else self._take_word)([name])
                 if (word := self.places.get(name)) is not None:
-                    return put(word)
-            whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
-            whole["line"] = ["reelbench", *self.begin, *self.left]
-            if names in whole or found[2] is not None:
-                return _shown(whole.get(names, [])) or found[2]
-            examples.append(names)
-            return put(EXAMPLES[names.rpartition("|")[2]])
+                    break
+            if word is None:
+                whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
+                whole["line"] = ["reelbench", *self.begin, *self.left]
+                if names in whole or found[2] is not None:
+                    return _shown(whole.get(names, [])) or found[2]
+                examples.append(names)
+                word = EXAMPLES[names.rpartition("|")[2]]
+            stem = re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_")
+            made = {"": word, "last": word.partition("/")[2], "stem": stem, "slash": word.replace(":", "/")}
+            return quote(made[form])
 
         return _PLACE.sub(place, text), not examples
 
@@ -162,13 +165,6 @@ def _shown(words: Sequence[str]) -> str:
     """Return words as one line, without an option that is a key, and its value."""
     secret = [word.startswith("-") and is_secret(word.partition("=")[0]) for word in ["", *words]]
     return shell_line([word for word, hidden in zip(words, pairwise(secret), strict=True) if not any(hidden)])
-
-
-def _takes(value: str, word: str) -> bool:
-    """Whether a word is the value that a guess has for an option: any, one of a kind, or one of some words."""
-    return (
-        _kind(word, folders=False) == value if value in _TABLE["kinds"] else value.isupper() or word in value.split("|")
-    )
 
 
 def _kind(word: str, *, folders: bool) -> str:

@@ -201,7 +201,7 @@ def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
         of_round = counts.setdefault(step.record.round, {})
         locale = of_round.setdefault(step.question.group, {"majority": 0, "none": 0})
         for tag in isolation.voted_on(step.record):
-            locale["none" if isolation.agreeing(tag) is None else "majority"] += 1
+            locale["none" if tag.settled is None else "majority"] += 1
     return {str(number): dict(sorted(locales.items())) for number, locales in sorted(counts.items())}
 
 

@@ -172,7 +172,10 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     asked, stops = Counter(record.round for record in records), Counter(record.stop for record in records)
     voted = [(record.round, tag) for record in records if record.stop != "answer_right" for tag in voted_on(record)]
     found = Counter((number, tag.label) for number, tag in voted)
-    errors, consensus = Counter(tag.label for _, tag in voted), Counter(agreeing(tag) for _, tag in voted)
+    errors, consensus = Counter(tag.label for _, tag in voted), Counter[int | None]()
+    for _, tag in voted:
+        _, agreeing = _agreed(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
+        consensus[agreeing] += 1
     votes = max((len(tag.votes) for _, tag in voted), default=3)
     total = sum(errors[label] for label in LABELS)
     return {
@@ -189,12 +192,6 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
 def voted_on(record: Round) -> list[NodeTag]:
     """Return the tags of the nodes that a round's own votes are about."""
     return [tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)]
-
-
-def agreeing(tag: NodeTag) -> int | None:
-    """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    _, times = _agreed(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
-    return times
 
 
 def _merged(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:

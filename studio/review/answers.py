@@ -64,7 +64,8 @@ class BlindAnswers(ReviewKind):
         known = {row["id"]: row for row in located.read()}
         people = {}
         for name in reviews.reviewers:
-            marks = {item: given for item, given in reviews.reviews[name].marks.items() if _answered(given)}
+            said = reviews.reviews[name].marks
+            marks = {item: given for item, given in said.items() if given.get("answer") or given.get("span")}
             if strangers := sorted(marks.keys() - known.keys()):
                 raise InputError(
                     f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
@@ -78,7 +79,7 @@ class BlindAnswers(ReviewKind):
         for item, given in reviews.marks().items() if reviews.decisions else ():
             # What was decided, else what all who answered agree on.
             marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
-            if _answered(marks):
+            if marks.get("answer") or marks.get("span"):
                 settled[item] = marks
         together = {"together": _scored(spec, known, settled, hidden=hidden)} if settled else {}
         figures = {
@@ -141,10 +142,6 @@ def _write(
     if spec.row_kind == "open":
         return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
     return written
-
-
-def _answered(marks: Marks) -> bool:
-    return bool(marks.get("answer") or marks.get("span"))
 
 
 def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
