@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from reelbench.hub_cards import counts
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.containment import contained
 from reelbench.registry.data import loading, ownership, sources
 from reelbench.registry.data.passing_on import why_withheld
@@ -79,7 +79,7 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
     if match is None:
         raise InputError(f"{where}: expected a front matter between two lines of '---', then the sections")
     matter = read_mapping(match[1], where, what="its front matter", line=2)
-    declared = checked(Declarations, matter, f"{where}: front matter", mark=": ")
+    declared = record_of(Declarations, matter, f"{where}: front matter", mark=": ")
     parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
     if parts[0].strip():
         raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")

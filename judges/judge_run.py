@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
 from typing import cast
 
 from reelbench.judges.judge_options import JudgeOptions
@@ -79,6 +80,7 @@ def judge_of(
     return judge
 
 
+@dataclass(eq=False, repr=False)
 class LiveJudge:
     """Judges one item at a time, for a host's worker threads (lmms-eval's): `judge` blocks and never raises.
 
@@ -86,34 +88,37 @@ class LiveJudge:
     Nothing is asked where neither is there: an `OPENAI_API_KEY` may belong to the model under test.
     """
 
-    def __init__(self, spec: BenchmarkSpec, options: JudgeOptions | None = None) -> None:
-        self._spec, self._options = spec, options
-        self._lock = threading.Lock()
-        self._panel: Panel | None = None
-        self._held, self._asked = ExitStack(), AsyncExitStack()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._closed = self._tried = self._told = False
+    spec: BenchmarkSpec
+    options: JudgeOptions | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _panel: Panel | None = field(default=None, init=False)
+    _held: ExitStack = field(default_factory=ExitStack, init=False)
+    _asked: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+    _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False)
+    _closed: bool = field(default=False, init=False)
+    _tried: bool = field(default=False, init=False)
+    _told: bool = field(default=False, init=False)
 
     def judge(self, item: Item) -> Verdict | None:
         """Return the verdict on an item; None where it has no answer, or no judge was named or can be set up.
 
         Whatever goes wrong once it is set up leaves the item unscored, and is logged once.
         """
-        scale = self._spec.judge
-        named = self._options or settings.JUDGE.get()
+        scale = self.spec.judge
+        named = self.options or settings.JUDGE.get()
         if scale is None or item.reason is not None or not named or not is_judged(item):
             return None
         with self._lock:
             if not self._tried:
                 self._tried = True
                 try:
-                    self._options = self._options or JudgeOptions.from_environment()
-                    if self._options is not None:
-                        prompts = load_prompts(self._spec, self._options.prompts)
-                        self._panel = Panel(scale, prompts, self._options)
+                    self.options = self.options or JudgeOptions.from_environment()
+                    if self.options is not None:
+                        prompts = load_prompts(self.spec, self.options.prompts)
+                        self._panel = Panel(scale, prompts, self.options)
                 except ReelbenchError as error:
-                    _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
-        if self._panel is None or self._options is None:
+                    _log.warning("%s: the answers are not judged: %s", self.spec.id, error)
+        if self._panel is None or self.options is None:
             return None
         try:
             running = self._entered(self._panel)
@@ -121,7 +126,7 @@ class LiveJudge:
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
-                _log.error("%s", self._options.redact(" ".join(str(error).split()) or repr(error)))
+                _log.error("%s", self.options.redact(" ".join(str(error).split()) or repr(error)))
             return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
     def _entered(self, panel: Panel) -> asyncio.AbstractEventLoop:

@@ -41,13 +41,9 @@ class Panel:
         """Set up; what the judges may spend is one budget, by default the options'."""
         budget = budget or Budget(options.budget_calls, options.budget_usd)
         self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
+        self.askers = [member.asker for member in self.members]
         self._criteria = scale.criteria
         self._rule = "median" if options.vote_rule == "median" else "mean"
-
-    @property
-    def askers(self) -> list[Asker]:
-        """Who asks each judge."""
-        return [member.asker for member in self.members]
 
     @property
     def notes(self) -> list[str]:

@@ -171,7 +171,7 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
                     without_shortcuts=board.without_shortcuts.get(entry.key),
                     other_judges=board.other_judges.get(entry.key),
                 )
-                for entry in (board.rows(group) if why else ())
+                for entry in (board.rows[group] if why else ())
                 if entry.stored is not None
             ]
             if why and rows:

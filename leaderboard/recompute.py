@@ -368,7 +368,8 @@ class _Recomputed:
         untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
         if untagged == len(samples):  # no tags were given
             beside["tags_without_question"] = untagged = 0
-        counts = aggregation.count(samples, **beside, questions_without_tags=untagged)
+        beside["questions_without_tags"] = untagged
+        counts = aggregation.ScoredItems(spec, samples, beside=beside).counts
         for name, value in counts:
             said = getattr(result.counts, name)
             if said != value:

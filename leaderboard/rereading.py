@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.judges.verdicts import is_judged
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.decoding import Answering
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, Sample, SettingsRecord
@@ -35,7 +35,7 @@ def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, ro
     prediction, parsed = sample.prediction, sample.parsed or {}
     read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None, timing(row))
     if isinstance(prediction, Mapping):
-        complete = getattr(imported(spec.formats), "reread", None) is not None
+        complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:
         complete = not isinstance(prediction, str)
     return {name: read.get(name) for name in parsed if complete or name in read}

@@ -12,7 +12,7 @@ from reelbench.judges.identity import returned_ids, single_judges
 from reelbench.leaderboard import aliases, checks, identity
 from reelbench.leaderboard.checks import CHECK_FILE, Check
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record, checked
+from reelbench.registry.base_record import Record, record_of
 from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.files import read_json, read_text, sha256_of
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
@@ -62,7 +62,7 @@ def read(store: Path) -> BoardSettings | None:
     path = store / FILE
     if not path.is_file():
         return None
-    return checked(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
+    return record_of(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ class Asker:
         """Who gives the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
-        self._on_note = on_note
+        self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
         self.ahead = _SHARED if self.cache.is_shared else 1
         """How many times more questions are begun where several machines share them: most wait for the others."""
@@ -193,7 +193,7 @@ class Asker:
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
         self._notes_end = notes_end
-        self._tells = tells
+        self._tells = tells and on_note is not None
         self._entered = 0
         self._left = self._closed = False
         self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
@@ -284,12 +284,6 @@ class Asker:
         self.notes.append(line)
         self._say(line)
 
-    def _say(self, line: str) -> None:
-        if self._on_note is None:
-            _log.warning("%s", line)
-        else:
-            self._on_note(line)
-
     async def shut(self) -> None:
         """Stop asking, in the event loop: what is in flight is given up, connections are closed."""
         if self._asking_for_end is not None:
@@ -310,10 +304,10 @@ class Asker:
         self._leave()
         self._closed = True
         self.cache.close(self.note)
-        if self._tells and self.tally.replies and self._on_note is not None:
+        if self._tells and self.tally.replies:
             taken = self.tally.record_fields()
             dates = shown_dates(taken["kept_from"], taken["kept_to"])
-            self._on_note(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
+            self._say(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -331,7 +325,7 @@ class Asker:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._batches = Batches(self.options, self.cache, self.note, self._tell)
+        self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
         if self.options.batch:
             await self._collect_batches()
         return self
@@ -463,7 +457,7 @@ class Asker:
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
         while True:
-            state = await self.cache.claim(key)
+            state = await self.cache.claims.do(key)
             if state == "batched" and not self._collected and self._batches is not None:
                 await self._collect_batches()
             elif state == "theirs":

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -46,6 +47,7 @@ _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
 _proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
 
 
+@dataclass(eq=False)
 class Gathered(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
 
@@ -53,11 +55,12 @@ class Gathered(Generic[ItemT, ResultT]):
     ten as for one.
     """
 
-    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
-        self._work = work
-        self._threads = threads
-        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
-        self._task: asyncio.Task[None] | None = None
+    work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
+    threads: Executor | None
+    _waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = field(
+        default_factory=list[tuple[ItemT, asyncio.Future[ResultT]]], init=False
+    )
+    _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def do(self, item: ItemT) -> ResultT:
         """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
@@ -77,10 +80,10 @@ class Gathered(Generic[ItemT, ResultT]):
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
                 items = [item for item, _ in batch]
-                if self._threads is None:
-                    results = self._work(items)
+                if self.threads is None:
+                    results = self.work(items)
                 else:
-                    work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, items)
+                    work = asyncio.get_running_loop().run_in_executor(self.threads, self.work, items)
                     results = await asyncio.shield(work)
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
                 for future in (one for _, one in batch if not one.done()):  # who waited may be gone
@@ -135,9 +138,10 @@ class ReplyCache:
         self._looks = Gathered[bytes, StoredReply | None](
             lambda keys: list(map(store.get(keys).get, keys)), self._readers
         )
-        self._claims = Gathered[bytes, Claimed](
+        self.claims = Gathered[bytes, Claimed](
             lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
         )
+        """Claims the right to ask for a key, unless its reply is here by now or it is being asked for elsewhere."""
         self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
             lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
         )
@@ -181,10 +185,6 @@ class ReplyCache:
             )
             return None
         return stored
-
-    async def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        return await self._claims.do(key)
 
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
         """Keep a reply and who gave it, for good, and give up the claim on it."""

@@ -116,7 +116,7 @@ class ChatClient:
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
-            auto_decompress=False,  # `_body` counts what comes
+            auto_decompress=False,  # `_read_body` counts what comes
             proxy=None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all"),
         )
 

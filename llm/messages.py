@@ -25,7 +25,9 @@ def _render(messages: Sequence[Message], url_of: Callable[[Attachment], str]) ->
         content = message["content"]
         if not isinstance(content, str):
             content = [
-                {"type": "text", "text": piece} if isinstance(piece, str) else piece.part(url_of(piece))
+                {"type": "text", "text": piece}
+                if isinstance(piece, str)
+                else {"type": piece.kind, piece.kind: {"url": url_of(piece)}, **piece.extra}
                 for piece in content
             ]
         rendered.append({**message, "content": content})

@@ -91,12 +91,11 @@ def read_model_name(option: str, text: str, url: str | None, *keys: settings.Set
 
 
 def _of_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
-    def value(variable: re.Match[str]) -> str:
-        setting = next(setting for setting in settings.ALL if setting.name == variable[1])
+    url = provider.url
+    for variable in re.findall(r"\{(\w+)\}", url):
+        setting = next(setting for setting in settings.ALL if setting.name == variable)
         if not setting.get():
             raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
-        return setting.get().rstrip("/")
-
+        url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
     key = settings.PROVIDER_KEYS[name].get() or None
-    url = re.sub(r"\{(\w+)\}", value, provider.url)
     return {"model": model, "url": url, "api_key": key, "key_from": key and provider.key, "provider": name}

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply
+from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
@@ -28,6 +28,8 @@ Claimed = Literal["mine", "stored", "theirs", "batched"]
 
 Step = tuple[Any, ...]
 """A command, and its values: `?` stands for a value and `@` before the name of a table."""
+
+_ASKED = "WITH asked(key) AS (@keys)"
 
 
 class Ran(NamedTuple):
@@ -63,7 +65,7 @@ class StoredReply:
     def is_damaged(self) -> bool:
         """Whether the reply is not what it was when it came."""
         changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
-        as_kinds = all(map(isinstance, self.reply.values, KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
+        as_kinds = all(map(isinstance, values_of(self.reply), KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
         return changed or not as_kinds
 
 
@@ -170,13 +172,13 @@ class SqlStore(ABC):
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
-        ran = self._run(*((f"{self._select} WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)))
+        ran = self._run(*_of_keys(f"{self._select} WHERE key IN (@keys)", keys))
         return {row[0]: self._reply_of_row(row) for part in ran for row in part.rows}
 
     def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
-        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN"
-        ran = self._run(*((f"{there} {_qmarks(part)}", *part) for part in _parts(keys)))
+        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN (@keys)"
+        ran = self._run(*_of_keys(there, keys))
         return {key for part in ran for (key,) in part.rows}
 
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
@@ -198,21 +200,22 @@ class SqlStore(ABC):
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
         steps = self._insert_steps(replies)
-        steps += [(f"DELETE FROM @claims WHERE key IN {_qmarks(part)}", *part) for part in _parts(keys)]
+        steps += _of_keys("DELETE FROM @claims WHERE key IN (@keys)", keys)
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
     def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
-        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES {_qmarks(columns)} ON CONFLICT (key) DO NOTHING"
+        marks = ", ".join("?" * len(columns))
+        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
         # Where an earlier reply stays, so does what is said of who gave it.
         give = (
             "INSERT INTO @givers SELECT ?, ? WHERE EXISTS (SELECT 1 FROM @replies WHERE key = ? AND at = ?)"
             " ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
         )
         steps: list[Step] = []
-        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claiming` does
-            fields = (self._packed(value) if isinstance(value, str) else value for value in kept.reply.values)
+        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
+            fields = (self._packed(value) if isinstance(value, str) else value for value in values_of(kept.reply))
             steps.append((keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields))
             if kept.giver is not None:
                 steps.append((give, kept.key, kept.giver, kept.key, kept.at))
@@ -242,11 +245,11 @@ class SqlStore(ABC):
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
         """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
         state = (
-            f"SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
+            f"{_ASKED} SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key, 'batched' FROM asked JOIN @batched USING (key)"
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
-        states = ((f"{_asked(part)} {state}", *part, self._owner) for part in _parts(keys))
+        states = _of_keys(state, keys, self._owner)
         rows = [row for done in self._run(*self._claim_steps(keys, self._owner), *states) for row in done.rows]
         claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
         claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
@@ -259,27 +262,22 @@ class SqlStore(ABC):
         """
         theirs = f"SELECT 1 FROM @claims AS claim WHERE claim.key = asked.key AND owner <> ? AND NOT {self._lapsed}"
         claim = (
-            f"INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
+            f"{_ASKED} INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
             " ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until"
             f" WHERE claim.owner = excluded.owner OR {self._lapsed}"
         )
         release = (
-            "DELETE FROM @claims WHERE owner = ? AND key IN ("
+            f"{_ASKED} DELETE FROM @claims WHERE owner = ? AND key IN ("
             f"SELECT key FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key FROM asked JOIN @batched USING (key))"
         )
-        steps: list[Step] = []
-        for part in _parts(sorted(keys)):  # in one order for all processes, or two could wait for each other
-            steps += [
-                (f"{_asked(part)} {claim}", *part, owner, owner),
-                (f"{_asked(part)} {release}", *part, owner),
-            ]
-        return steps
+        keys = sorted(keys)  # in one order for all processes, or two could wait for each other
+        return [*_of_keys(claim, keys, owner, owner), *_of_keys(release, keys, owner)]
 
     def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        theirs = f"SELECT key FROM @claims AS claim WHERE owner <> ? AND NOT {self._lapsed} AND key IN"
-        ran = self._run(*((f"{theirs} {_qmarks(part)}", self._owner, *part) for part in _parts(keys)))
+        theirs = f"SELECT key FROM @claims AS claim WHERE key IN (@keys) AND owner <> ? AND NOT {self._lapsed}"
+        ran = self._run(*_of_keys(theirs, keys, self._owner))
         return {key for done in ran for (key,) in done.rows}
 
     def renew(self) -> None:
@@ -323,12 +321,12 @@ class SqlStore(ABC):
 
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
         """Keep those replies whose requests are in a batch -> how many that were."""
-        parts = _parts([reply.key for reply in replies])
-        ran = self._run(*((f"SELECT key FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts))
+        keys = [reply.key for reply in replies]
+        ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
         wanted = {key for done in ran for (key,) in done.rows}
-        ended = ((f"DELETE FROM @batched WHERE key IN {_qmarks(part)}", *part) for part in parts)
+        ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
         ran = self._run(*self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended)
-        return sum(done.changed for done in ran[len(ran) - len(parts) :])
+        return sum(done.changed for done in ran[len(ran) - len(ended) :])
 
     def end_batch(self, token: str) -> int:
         """Take a batch off -> how many of its requests had no reply."""
@@ -445,13 +443,8 @@ def tables(dialect: str) -> str:
     return resources.files("reelbench.llm").joinpath(f"{dialect}.sql").read_text(encoding="utf-8")
 
 
-def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
-    return [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
-
-
-def _qmarks(values: Sequence[object]) -> str:
-    return f"({', '.join('?' * len(values))})"
-
-
-def _asked(keys: Sequence[bytes]) -> str:
-    return f"WITH asked(key) AS (VALUES {', '.join(['(?)'] * len(keys))})"
+def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
+    """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
+    parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
+    rows = (f"VALUES {', '.join(['(?)'] * len(part))}" for part in parts)
+    return [(command.replace("@keys", table), *part, *values) for part, table in zip(parts, rows, strict=True)]

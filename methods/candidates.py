@@ -223,7 +223,7 @@ def repeat_figures(
     videos = {item.id: item.video for item in answers.submission.items}
     values = {case.id: table.values(case.id) for case in cases}
     right = {
-        name: [primary.is_right(value) for value in given if value is not None]
+        name: [right for value in given if (right := primary.is_right(value)) is not None]
         for name, given in values.items()
         if None not in given
     }

@@ -73,7 +73,7 @@ def evaluate(
 
 
 def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:
-    prompt = shown.subtitle_text(questions.language(row)) + questions.prompt(row)
+    prompt = shown.subtitle_text(questions.asked(row)["language"]) + questions.prompt(row)
     given = shown.video if shown.video is not None else shown.visuals() or None
     text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
     if not isinstance(text, str):

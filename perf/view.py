@@ -58,11 +58,10 @@ def make(folder: Path, count: int, run: int) -> None:
         )
         question = {"id": f"item-{number:05}", "question": _text(number + 5, 25), "options": [], "media": None}
         questions.append(question)
-    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
     result_files.write(
         folder,
         spec,
-        aggregation.ScoredItems(samples, metrics, breakdowns, aggregation.count(samples), None),
+        aggregation.ScoredItems(spec, samples, overlap=False),
         split="test",
         source=SourceRecord(kind="files", location="curve.json", fingerprint="0" * 64),
         model=ModelRecord(id="org/model"),

@@ -202,11 +202,11 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
 def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
-    from reelbench.registry.discovery import packages
+    from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
     index: dict[str, Any] = {}
-    for source in (*sorted(packages()), _FILES):
+    for source in (*sorted(registry().packages), _FILES):
         try:
             folder = None if source == _FILES else tasks_folder(source)
             if folder is None:

@@ -77,7 +77,7 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
     the most it can be. A video's questions multiply the mean's by 1 + (questions - 1) icc (Kish 1965, Survey Sampling).
     InputError where the score is off the metric's scale.
     """
-    low, high = bounds = (metric.low, metric.high)
+    low, high = bounds = metric.bounds
     if not low < what.score < high:
         raise InputError(
             f"--score: {what.score:g} is not strictly within the scale of {metric.name}, {low:g} to {high:g}"
@@ -95,4 +95,4 @@ def _pilot(metric: Metric, of: ratios.Resampled, *, paired: bool) -> Pilot:
     error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.clusters)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
-    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=(metric.low, metric.high))
+    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=metric.bounds)

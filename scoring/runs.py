@@ -98,7 +98,7 @@ def together(
         update={
             "metrics": {m.name: (stated | metrics)[m.name] for m in spec.metrics if m.name in stated | metrics},
             "breakdowns": breakdowns,
-            "counts": aggregation.count(samples).model_copy(update={"parse_failed": unread}),
+            "counts": aggregation.ScoredItems(spec, samples).counts.model_copy(update={"parse_failed": unread}),
             "answers": min(result.answers for result in results),
         }
     )

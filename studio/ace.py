@@ -33,7 +33,7 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import RankerRecord
 from reelbench.scoring import candidates as choice
 from reelbench.scoring import text_overlap
-from reelbench.scoring.candidates import HIGH, LOW, Mode, place_of, score_of, shuffled
+from reelbench.scoring.candidates import HIGH, LOW, Mode, shuffled, stated_number
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ class Ranker:
         material = [("question", case.question)] if case.question.strip() else []
         if self.mode == "pointwise":
             material.append(("candidate", case.candidates[index]))
-            read, scale = score_of, f"{LOW} to {HIGH}"
+            read, scale = stated_number, f"{LOW} to {HIGH}"
         else:
             order = shuffled(case.id, count, vote)
             material += [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
-            read, scale = partial(place_of, candidates=count), f"1 to {count}"
+            read, scale = partial(stated_number, low=1, high=count, top=None), f"1 to {count}"
 
         def number(reply: str) -> int:
             if (found := read(reply)) is None:
@@ -171,8 +171,8 @@ class Enhancement:
         )
         result = evaluation(enhanced, options)
         unread = choice.unread(self.ranker.mode, result.scored.samples)
-        counts = result.scored.counts.model_copy(update={"unread_candidates": unread})
-        return replace(result, scored=replace(result.scored, counts=counts))
+        beside = {**result.scored.beside, "unread_candidates": unread}
+        return replace(result, scored=replace(result.scored, beside=beside))
 
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.

@@ -29,7 +29,7 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.runner import PENDING_SHOWN, Runner
-from reelbench.registry.base_record import Record, checked
+from reelbench.registry.base_record import Record, record_of
 from reelbench.registry.errors import InputError, PendingError
 from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
@@ -68,8 +68,8 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.path_shown(ROLES)
-        roles = checked(_Roles, read_mapping(self.text(ROLES), where), where).roles
+        text, where = self.text(ROLES), str(self.files[ROLES])
+        roles = record_of(_Roles, read_mapping(text, where), where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
@@ -406,7 +406,7 @@ def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
     path = folder / stage_file(stage, ".account.json")
     if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
         return None
-    account = checked(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
+    account = record_of(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
     funnel = account.funnel
     if sha256_of(folder / stage_file(stage)) != account.file_sha256:
         funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})

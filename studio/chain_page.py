@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from reelbench.llm.reading import beside_dictionary
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
@@ -304,5 +304,5 @@ def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
 
 def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return a value as it is; InputError where it lacks what its kind has."""
-    checked(shape, value, where)
+    record_of(shape, value, where)
     return value

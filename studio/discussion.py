@@ -331,7 +331,7 @@ async def run(
         talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
-            settings["frames"] = discussion.pictures.sampling.stated
+            settings["frames"] = discussion.pictures.sampling.spec(form=True)
         if options.until is not None:
             return chain.write({}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks))
         for talk in talks:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reelbench.llm.reading import last_dictionary
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
 
@@ -122,7 +122,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     videos: dict[str, DiscussionVideo] = {}
     for number, given in enumerate(_grouped(path, entries), start=1):
         where = f"{path}: entry {number}"
-        video = checked(DiscussionVideo, given, where, f"; expected {EXPECTED}")
+        video = record_of(DiscussionVideo, given, where, f"; expected {EXPECTED}")
         video.context = context = [answer.strip() for answer in video.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
@@ -275,7 +275,7 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
     read = []
     for number, line in read_jsonl(path):
         where = f"{path}, line {number}"
-        given = checked(PairsLine, line, where)
+        given = record_of(PairsLine, line, where)
         if given.source not in known:
             raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))

@@ -13,7 +13,7 @@ from reelbench.registry.benchmark_file import FileKind
 from reelbench.registry.containment import allow
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.errors import InputError, cut_in_the_middle
-from reelbench.registry.files import LONGEST_NAME, replaced, write_text
+from reelbench.registry.files import LONGEST_NAME, replacing_folder, write_text
 from reelbench.registry.media.library import SUFFIXES
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
@@ -85,7 +85,7 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
                 )
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
-    with replaced(folder) as aside:
+    with replacing_folder(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
         for file in files[1:]:
             shutil.copyfile(file, aside / file.name)
@@ -138,7 +138,7 @@ def _read(wanted: NewBenchmark) -> tuple[list[Path], list[tuple[str, Mapping[str
         write_text(file, "\n".join(wanted.stated()))
         top = benchmark_file.parse(file)
         join = benchmark_file.join_of(top)
-        joined = [wanted.rows.parent / top.block("join").required("file")] if join else []
+        joined = [wanted.rows.parent / top.block("join").required_text("file")] if join else []
         files = [wanted.rows, *joined]
         entries = mapped_rows.table(files, benchmark_file.steps(top), top.text("line") or "", join)
     rows = [(where, cells) for where, cells in entries if not isinstance(cells, InputError)]

@@ -146,18 +146,14 @@ class _Table:
         made.units = self._units(columns)
         made.lacking = self._lacking(made, wanted)
         made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
-        several = self._several_right(made)
+        # How many answers name several options, and the key that says so; empty where none does.
+        named = [str(value) for value in self._columns.get(str(columns.get("answer")), [])]
+        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in named)
+        several = f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and" if many else ""
         made.held = dict(self._held(made, several))
         if several and isinstance(options := columns.get("options"), str) and "options" not in self._given:
             made.held[options] = f"{options!r}: {several} --column options={options} says so"
         return made
-
-    def _several_right(self, made: Guess) -> str:
-        """Return how many answers name several options, and the key that says so; empty where none does."""
-        answers = [str(value) for value in self._columns.get(str(made.columns.get("answer")), [])]
-        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in answers)
-        both = f"{many} of {len(answers)} answers name several of them: --set answers=all, or any, and"
-        return both if many else ""
 
     def _held(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
         """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""

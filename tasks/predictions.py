@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from reelbench.registry import tables
 from reelbench.registry.data import hub
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.reasons import Reason
@@ -60,7 +60,7 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
         return of_table(questions, path, cells)
     document = read_json_or_jsonl(path, unique=True)
-    formats = imported(spec.formats)
+    formats = import_object(spec.formats)
     owners, official = getattr(formats, "read", None), getattr(formats, "official", None)
     as_owners = owners is not None and not columns and (official is None or official(document))
     wrong: InputError | None = None

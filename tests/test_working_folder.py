@@ -10,7 +10,7 @@ import pytest
 
 from reelbench.cli import defaults, guesses
 from reelbench.leaderboard.view import page
-from reelbench.registry.credentials import without_credentials, without_known
+from reelbench.registry.credentials import without, without_credentials
 from reelbench.registry.errors import InputError
 
 COMMAND = Path(sys.executable).with_name("reelbench")
@@ -82,4 +82,4 @@ def test_a_query_ends_with_its_word(query):
 
 def test_a_key_is_hidden_in_capitals_too(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
-    assert "PLANTED" not in without_known("answered 500: bad SK-PLANTED-0123456789ABCDEF")
+    assert "PLANTED" not in without("answered 500: bad SK-PLANTED-0123456789ABCDEF")

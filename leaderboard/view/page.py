@@ -20,7 +20,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import replaced, write_text
+from reelbench.registry.files import replacing_folder, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
@@ -356,7 +356,7 @@ def write(
         runs = [replace(run, result=public(run.result)) for run in runs]
     elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
+    with tempfile.TemporaryDirectory() if alone else replacing_folder(out) as place:
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True

@@ -127,7 +127,7 @@ class Strips:
     def _file(self, media: str | None, row: dict[str, Any]) -> Path | None:
         if self.library.in_pictures:
             return None
-        return (self.library.named(media) if media else None) or self.library.find(row)
+        return (self.library.find_named(media) if media else None) or self.library.find(row)
 
     def _pictures_or_reason(
         self, row: dict[str, Any], times: Sequence[float], frames: str, media: str | None

@@ -190,7 +190,7 @@ def _benchmarks() -> dict[str, object]:
     from reelbench.registry import discovery
     from reelbench.registry.media import library
 
-    here = {name: library.present(spec) for name, spec in discovery.specs().items()}
+    here = {name: library.presence(spec) for name, spec in discovery.specs().items()}
     lines: dict[str, object] = {name: f"data: {data}; media: {media}" for name, (data, media) in here.items()}
     ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
     return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}

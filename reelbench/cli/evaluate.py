@@ -133,5 +133,5 @@ def _task(name: str) -> str:
 
     if discovery.find_task(name) is not None:
         return name
-    spec, split, _ = loading.named(name)
+    spec, split, _ = loading.find_split(name)
     return next((task.name for task in spec.tasks if task.split == split and not task.only), spec.tasks[0].name)

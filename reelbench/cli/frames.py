@@ -56,7 +56,7 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
             lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
             if sampling is not None and sampling.decodes:
                 times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
-                asked = f"{sampling.asked(opened.timeline)} frames asked, {len(times)} given"
+                asked = f"{sampling.frames_asked(opened.timeline)} frames asked, {len(times)} given"
                 lines.append(f"  {sampling}: {asked}, at {' '.join(f'{at:.3f}' for at in times)} s")
             for kept in store.find_all(video, stored):
                 repeats = f", the last {kept.padding} repeated" if kept.padding else ""
@@ -96,10 +96,10 @@ def extract(
     store, wanted, even = FrameStore(), _named(videos, split, data), False
     if shown_to is not None:
         from reelbench.registry import discovery
-        from reelbench.registry.data.loading import named
+        from reelbench.registry.data.loading import find_split
         from reelbench.tasks.lmms.adapters import form_for
 
-        kinds = {named(name, split)[0].row_kind for name in videos if discovery.knows(name)}
+        kinds = {find_split(name, split)[0].row_kind for name in videos if discovery.knows(name)}
         (form, *others) = {form_for(shown_to, sampling, kind) for kind in kinds or {""}}
         if others:
             raise InputError(

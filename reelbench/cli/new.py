@@ -73,7 +73,7 @@ def new(
     _show_guess(guessed)
     problem = ""
     try:
-        discovery.opened(folder)
+        discovery.open_file(folder)
         for row in locate(spec.id).read()[:_SHOWN_ROWS]:
             console.write("")
             for field, value in row.items():

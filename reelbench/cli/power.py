@@ -93,10 +93,10 @@ def _assumed_pilot(
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
     from statistics import median
 
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.scoring import pilots
 
-    spec, _, _ = named(name)
+    spec, _, _ = find_split(name)
     if paired is not None:
         raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
     if icc is None:

@@ -102,7 +102,7 @@ def run(
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
         over("run", runs, environ=environ, resume=True).repeat(arguments, output)
         return
-    start = process.followed(console.status and console.status.bar, partial(process.lmms_eval, processes=processes))
+    start = partial(process.followed, console.status, partial(process.lmms_eval, processes=processes))
     scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
     outcomes = scored(arguments, output, sampling, options, questions=questions)
     report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)

@@ -150,11 +150,11 @@ def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", 
 
 def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bool) -> None:
     """Raise InputError where nothing that is scored has a facet, before a judge is paid; tags bring some too."""
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.scoring import cognitive_profile
     from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
 
-    specs = [named(name)[0]] if name is not None else []
+    specs = [find_split(name)[0]] if name is not None else []
     if of_run.run is not None:
         tasks = [logged.task for logged in logged_tasks(of_run.run)]
         specs += [spec_and_task(task)[0] for task in tasks if task in (of_run.task or tasks)]
@@ -228,7 +228,7 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
 
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
     """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.tasks import prediction_template
 
     if name is None:
@@ -238,7 +238,7 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         console.write(prediction_template.as_csv(rows).rstrip("\n"))
         return
     prediction_template.write(rows, output)
-    spec, _, _ = named(name, files.split)
+    spec, _, _ = find_split(name, files.split)
     forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
     form = forms.get((spec.asks_choice, spec.asks_span))
     written = f"{number_of(len(rows), 'question')} written to {output}; {_FILL_IN}"

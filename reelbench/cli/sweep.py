@@ -325,7 +325,7 @@ class Sweep:
                             self.options,
                             environ=environ,
                             stdout=self.printed.of_lmms_eval,
-                            start=process.followed(console.status and console.status.bar, kept),
+                            start=partial(process.followed, console.status, kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
                     report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)
@@ -362,7 +362,7 @@ class Sweep:
                 }
                 if series:
                     head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                    svg = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
+                    svg = lines(*head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10)
                     write_text(output / f"sweep_{name}.svg", svg)
 
     def _tables(self, rows: list[Point]) -> "Iterator[Table]":

@@ -121,7 +121,7 @@ def list_files(repo_id: str, commit: str | None = None) -> Listing:
 
     if offline():
         raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         info = HfApi(endpoint=endpoint()).dataset_info(
             repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
         )
@@ -147,7 +147,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
     """
     from huggingface_hub import HfApi, errors
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         if offline():
             raise errors.OfflineModeIsEnabled
         try:
@@ -167,7 +167,7 @@ def check_access(repo_id: str) -> None:
     """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
     from huggingface_hub import HfApi
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
 
 
@@ -190,7 +190,7 @@ def download(
 
     if not _COMMIT.fullmatch(revision):
         raise InputError(f"{repo_id}: revision {revision!r} is not a commit (40 hex digits)")
-    with _explained(repo_id, filename):
+    with _explaining_errors(repo_id, filename):
         found = hf_hub_download(
             repo_id,
             filename,
@@ -254,41 +254,37 @@ def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def _explained(repo_id: str, filename: str | None = None) -> Generator[None]:
+def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[None]:
+    """Turn the client's error into one line: what is wrong, and what to do."""
     try:
         yield
-    except client_errors() as error:
-        raise explain(error, repo_id, filename) from error
+    except client_errors() as raised:
+        from huggingface_hub import errors
 
-
-def explain(error: Exception, repo_id: str, filename: str | None = None) -> DataUnavailableError:
-    """Turn the client's error into one line: what is wrong, and what to do."""
-    from huggingface_hub import errors
-
-    absent = isinstance(error, errors.LocalEntryNotFoundError)
-    if absent and not offline() and isinstance(error.__cause__, Exception):
-        return explain(error.__cause__, repo_id, filename)
-    terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
-    check = "check the address, HF_ENDPOINT and HF_TOKEN"
-    unset = "and HF_HUB_OFFLINE is set; unset it and fetch once"
-    texts: dict[type[Exception], str] = {
-        errors.GatedRepoError: f"the dataset is gated; {terms}",
-        errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
-        errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
-        errors.LocalEntryNotFoundError: (
-            f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
-        ),
-        errors.EntryNotFoundError: "no such file there",
-        errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
-    }
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
-    if text is None and status == 401:  # noqa: PLR2004 - HTTP
-        text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
-    elif text is None and status is not None:
-        text = f"the Hub answered {status}; try again later"
-    elif text is None and isinstance(error, OSError) and is_full(error):
-        text = "the disk is full; make room, try again"
-    elif text is None:
-        text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
-    return DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}")
+        error: BaseException = raised
+        while isinstance(error, errors.LocalEntryNotFoundError) and not offline() and error.__cause__ is not None:
+            error = error.__cause__
+        terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
+        check = "check the address, HF_ENDPOINT and HF_TOKEN"
+        unset = "and HF_HUB_OFFLINE is set; unset it and fetch once"
+        texts: dict[type[Exception], str] = {
+            errors.GatedRepoError: f"the dataset is gated; {terms}",
+            errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
+            errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
+            errors.LocalEntryNotFoundError: (
+                f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
+            ),
+            errors.EntryNotFoundError: "no such file there",
+            errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
+        }
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
+        if text is None and status == 401:  # noqa: PLR2004 - HTTP
+            text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
+        elif text is None and status is not None:
+            text = f"the Hub answered {status}; try again later"
+        elif text is None and isinstance(error, OSError) and is_full(error):
+            text = "the disk is full; make room, try again"
+        elif text is None:
+            text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
+        raise DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}") from raised

@@ -135,7 +135,7 @@ class Repository:
             )
             return str(made.pr_url or made.commit_url)
         except (*hub.client_errors(), RuntimeError) as error:
-            inner, status = _told(error)
+            inner, status = _cause(error)
             if status is not None or not isinstance(inner, hub.client_errors(cut_off=True)):
                 raise
             lost = error
@@ -171,7 +171,7 @@ class Repository:
                 f"{self.page}: it is gated; accept its terms there, with the token's account"
             ) from error
         except (*hub.client_errors(), RuntimeError) as error:
-            inner, status = _told(error)
+            inner, status = _cause(error)
             reason = " ".join(str(getattr(inner, "server_message", None) or inner).split())
             says = f"(the Hub says: {reason})"
             asked = str(getattr(getattr(getattr(inner, "response", None), "request", None), "url", ""))
@@ -205,7 +205,7 @@ def patiently(call: Callable[[], T]) -> T:
         except hub.client_errors() as error:
             response = getattr(error, "response", None)
             wait = str(getattr(response, "headers", {}).get("Retry-After", ""))
-            if _told(error)[1] not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
+            if _cause(error)[1] not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
                 raise
             time.sleep(int(wait))
     return call()
@@ -216,7 +216,7 @@ def differs(path: Path, there: hub.RemoteFile | None) -> bool:
     return there is None or hub.mismatch(path, there) is not None
 
 
-def _told(error: Exception) -> tuple[Exception, int | None]:
+def _cause(error: Exception) -> tuple[Exception, int | None]:
     """What went wrong, also where the client wraps what broke an upload off, and the status of the Hub's answer."""
     inner = error.__cause__ if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception) else error
     return inner, getattr(getattr(inner, "response", None), "status_code", None)

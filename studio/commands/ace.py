@@ -151,7 +151,7 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
     metrics = [metric for metric in spec.metrics if metric.name in there]
     if metrics and len(documents) > 1:
         first, path = metrics[0], output / "ace.svg"
-        series, span = marks(first.name, by_length=False), first.high - first.low
+        series, span = marks(first.name, by_length=False), first.in_unit.high - first.in_unit.low
         name = f"{first.title}, {first.in_unit.label}"
         write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
         console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")

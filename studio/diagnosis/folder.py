@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
@@ -226,7 +226,7 @@ class Folder:
     def spent(self) -> list[dict[str, Spent]]:
         """Return the models' usage by round and role."""
         paths = sorted(self.path.glob(f"rounds/*/{_ASKED}"))
-        return [checked(SpentByRole, read_json(path), str(path)).root for path in paths]
+        return [record_of(SpentByRole, read_json(path), str(path)).root for path in paths]
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""
@@ -253,7 +253,7 @@ def write_records(path: Path, records: Iterable[BaseModel]) -> None:
 
 
 def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
-    return [checked(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
+    return [record_of(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
 
 
 def read_questions(
@@ -292,7 +292,7 @@ def read_questions(
     for where, row in rows:
         if not isinstance(row, Mapping):
             raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
-        question = checked(ReasonedQuestion, row, where)
+        question = record_of(ReasonedQuestion, row, where)
         if question.id in questions:
             raise InputError(f"{where}: the id {question.id!r} is there already; keep one of them")
         questions[question.id] = question

@@ -85,8 +85,8 @@ class BlindAnswers(ReviewKind):
         figures = {
             "setting": "human",
             "metrics": metrics,
-            "people": {name: _figures(scored) for name, scored in people.items()},
-            **{name: _figures(scored) for name, scored in together.items()},
+            "people": {name: _figures(scored, hidden=hidden) for name, scored in people.items()},
+            **{name: _figures(scored, hidden=hidden) for name, scored in together.items()},
         }
         title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
         rows = [
@@ -106,10 +106,9 @@ class BlindAnswers(ReviewKind):
 ANSWERS = BlindAnswers()
 
 
-def _figures(scored: ScoredItems) -> dict[str, Any]:
-    return {
-        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
-    }
+def _figures(scored: ScoredItems, *, hidden: bool) -> dict[str, Any]:
+    metrics = {} if hidden else scored.numbers.metrics
+    return {name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in metrics.items()}
 
 
 def _write(
@@ -163,7 +162,7 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
-    return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
+    return ScoredItems(spec, samples, overlap=False)
 
 
 def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
@@ -196,6 +195,6 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
             sum_draws, count_draws = (np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts))
             with np.errstate(invalid="ignore"):
                 draws = sum_draws / count_draws
-            ends = intervals.confidence_interval(value, draws, len(videos), bounds=(metric.low, metric.high))
+            ends = intervals.confidence_interval(value, draws, len(videos), bounds=metric.bounds)
             metrics[metric.name] = {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}
     return metrics

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path]) -> Reviews:
         else:
             if not isinstance(document, dict) or document.get("kind") != review_kind.KIND:
                 raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
-            review = checked(Review, document, str(path))
+            review = record_of(Review, document, str(path))
             if not review.reviewer.strip():
                 raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
             KINDS[review.ask].check(review, path)

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
@@ -197,7 +197,7 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
     first: _Data | None = None
     for number, entry in enumerate(document, start=1):
         where = f"{path}, task {number}"
-        task = checked(_Task, entry, where, _EXPORTED)
+        task = record_of(_Task, entry, where, _EXPORTED)
         data = task.data
         if data.id in about:
             raise InputError(f"{where}, field data.id: {data.id!r} occurs twice; export each task once")
@@ -241,7 +241,7 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
                 for name, (_, marks) in theirs.items()
             },
         }
-        reviews.append(checked(Review, said, str(path)))
+        reviews.append(record_of(Review, said, str(path)))
     return reviews, ignored
 
 

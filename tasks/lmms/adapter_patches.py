@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from functools import partial, wraps
+from functools import partial, partialmethod, wraps
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, settings
@@ -39,9 +39,6 @@ def patched(adapter: type) -> type:
     any_adapter = True
     own: Ask = adapter.generate_until  # type: ignore[attr-defined] - every adapter has it
 
-    def generate_until(self: Any, requests: "list[Instance]") -> list[Any]:  # noqa: ANN401
-        return _answers(self, requests, own)
-
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - an adapter's own
         adapter.__init__(self, *args, **kwargs)
         self.reelbench_chosen = frozenset(kwargs)
@@ -49,7 +46,7 @@ def patched(adapter: type) -> type:
     wraps(adapter.__init__)(__init__)
     names = {
         "__init__": __init__,
-        "generate_until": generate_until,
+        "generate_until": partialmethod(_answers, ask=own),
         "__module__": adapter.__module__,
         "__qualname__": adapter.__qualname__,
     }

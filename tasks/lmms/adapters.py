@@ -225,10 +225,11 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
     if not _has_reader(adapter.needs):
-        raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
+        why = f"reads no clip without {adapter.needs}"
+        raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; leave as=clip out")
     if adapter.varies(sampling):
         why = "takes one number of frames of every clip"
-        raise InputError(f"frames {sampling.in_full}: {model} {why}; give uniform:N, or leave as=clip out")
+        raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; give uniform:N, or leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []

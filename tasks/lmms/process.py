@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from reelbench.llm.ask_options import THINKING_TOKENS
 from reelbench.registry import containment, decoding, discovery, settings
@@ -29,6 +30,7 @@ from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
 from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.status import StatusFile
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
@@ -94,7 +96,7 @@ def run(
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        environ[settings.FRAMES.name] = sampling.in_full
+        environ[settings.FRAMES.name] = sampling.spec(given=True)
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
@@ -103,24 +105,27 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def followed(part: Bar | None, start: Start) -> Start:
-    """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
-    if part is None:
-        return start
-
-    def told(arguments: list[str], environ: dict[str, str], kept_open: Sequence[int], stdout: int | None) -> None:
-        ended = threading.Event()
-        with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
-            environ[settings.PROGRESS.name] = folder
-            following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
-            following.start()
-            try:
-                start(arguments, environ, kept_open, stdout)
-            finally:
-                ended.set()
-                following.join()
-
-    return told
+def followed(
+    status: StatusFile | None,
+    start: Start,
+    arguments: list[str],
+    environ: dict[str, str],
+    *streams: Any,  # noqa: ANN401 - as a `Start` takes them
+) -> None:
+    """Call `start` with its arguments; `status`, if any, is told each second how far lmms-eval has come."""
+    if status is None:
+        start(arguments, environ, *streams)
+        return
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
+        environ[settings.PROGRESS.name] = folder
+        following = threading.Thread(target=_follow, args=(Path(folder), status.bar, ended), daemon=True)
+        following.start()
+        try:
+            start(arguments, environ, *streams)
+        finally:
+            ended.set()
+            following.join()
 
 
 def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:
@@ -269,7 +274,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
     paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
-        name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+        name: discovery.open_file(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
     }
 
 

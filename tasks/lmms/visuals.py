@@ -13,7 +13,9 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,41 +82,39 @@ _shown_by: dict[tuple[str, str], "Frames"] = {}  # a benchmark's split -> what h
 _asking: "Asking | None" = None
 
 
+@dataclass(eq=False)
 class Asking:
     """How far a process has come with questions: those begun, the videos ready, and what it waits for."""
 
-    def __init__(self, questions: int, work: Mapping[Video, Callable[[], object]]) -> None:
-        self.ahead = Ahead(work)
-        self.begun: set[tuple[str, str, str]] = set()
-        self.ready: set[Video] = set()
-        self.waiting: set[int] = set()  # threads that wait for frames
-        self.waits = Waits()
-        self._questions, self._videos = questions, work.keys()
-        self.ended = threading.Event()
+    questions: int
+    videos: AbstractSet[Video]
+    ahead: Ahead[Video]
+    begun: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    ready: set[Video] = field(default_factory=set[Video])
+    waiting: set[int] = field(default_factory=set[int])  # threads that wait for frames
+    waits: Waits = field(default_factory=Waits)
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def __str__(self) -> str:
         """Return the videos that are ready, and what was waited for."""
-        videos = f"{len(self.ready & self._videos)} of {len(self._videos)} videos ready" if self._videos else ""
+        videos = f"{len(self.ready & self.videos)} of {len(self.videos)} videos ready" if self.videos else ""
         return ", ".join(filter(None, (videos, str(self.waits))))
 
     def look(self) -> None:
         """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
-        folder, number, said = settings.PROGRESS.get(), 0, _SAID
-        while not self.ended.wait(PAUSE_S):
-            number += 1
-            self.waits["frames" if self.waiting else "the model"] += 1
-            if number % 10 == 0:
-                self._write(folder)
+        folder, number, said, over = settings.PROGRESS.get(), 0, _SAID, False
+        while not over:
+            over = self.ended.wait(PAUSE_S)
+            if not over:
+                number += 1
+                self.waits["frames" if self.waiting else "the model"] += 1
+            if folder and (over or number % 10 == 0):
+                told = {"done": len(self.begun), "of": self.questions, "line": str(self)}
+                with suppress(OSError):  # whoever wanted to know has ended
+                    write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
             if number == said:
-                log.warning("%d of %d questions begun, %s", len(self.begun), self._questions, self)
+                log.warning("%d of %d questions begun, %s", len(self.begun), self.questions, self)
                 said *= 2
-        self._write(folder)
-
-    def _write(self, folder: str) -> None:
-        if folder:
-            told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
-            with suppress(OSError):  # whoever wanted to know has ended
-                write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
 
 
 class Frames:
@@ -243,7 +243,7 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
     if not number:
         yield
         return
-    _asking = asking = Asking(number, work)
+    _asking = asking = Asking(number, work.keys(), Ahead(work))
     looking = threading.Thread(target=asking.look, name="reelbench-waits", daemon=True)
     looking.start()
     try:

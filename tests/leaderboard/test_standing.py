@@ -94,9 +94,9 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
         changed = json.loads(json.dumps(lines))
         edit(changed)
         samples = [Sample.model_validate(line) for line in changed]
-        metrics, _ = aggregation.aggregate(spec, samples, overlap=False)
-        counts = aggregation.count(samples)
-        result = whole.stored.result.model_copy(update={"metrics": metrics, "counts": counts})
+        scored = aggregation.ScoredItems(spec, samples, overlap=False)
+        update = {"metrics": scored.numbers.metrics, "counts": scored.counts}
+        result = whole.stored.result.model_copy(update=update)
         folder = tmp_path / "changed"
         folder.mkdir(exist_ok=True)
         (folder / "samples.jsonl").write_text("".join(sample.model_dump_json() + "\n" for sample in samples))

@@ -449,7 +449,7 @@ def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
 def test_batches_too_wait_for_a_server_that_is_away(postgres):
     place, notes = postgres.database(), []
     cache = ReplyCache(place, notes.append)
-    batches = Batches(AskOptions(model="m", cache=place), cache, notes.append, lambda: None)
+    batches = Batches(AskOptions(model="m", cache=place), cache.store, notes.append, lambda: None)
     postgres.stop()
     starting = threading.Timer(1, postgres.start)
     starting.start()

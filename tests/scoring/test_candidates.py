@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.scoring.candidates import RankedChoice, chosen, longest, place_of, score_of, shuffled, similarity
+from reelbench.scoring.candidates import RankedChoice, chosen, longest, shuffled, similarity, stated_number
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_longest_has_the_most_words():
     ],
 )
 def test_a_score_is_read_however_it_is_plainly_stated(reply):
-    assert score_of(reply) == 7
+    assert stated_number(reply) == 7
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_score_is_read_however_it_is_plainly_stated(reply):
     ],
 )
 def test_what_is_not_plainly_a_score_is_none(reply):
-    assert score_of(reply) is None
+    assert stated_number(reply) is None
 
 
 @pytest.mark.parametrize("reply", ["2", "2.", "**2**", "Answer: 2", "Candidate 2", "The best is 2."])
 def test_a_place_is_read_likewise(reply):
-    assert place_of(reply, 4) == 2
-    assert place_of(reply, 1) is None
+    assert stated_number(reply, 1, 4, top=None) == 2
+    assert stated_number(reply, 1, 1, top=None) is None
 
 
 def test_a_place_has_no_scale():
-    assert place_of("2/4", 4) is None
+    assert stated_number("2/4", 1, 4, top=None) is None

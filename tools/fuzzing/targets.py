@@ -131,7 +131,7 @@ def sound(out: Path, *, own: bool = True) -> None:
     spec = discovery.spec_of(result.benchmark)
     require(result.counts.items == len(samples) > 0, f"{len(samples)} samples, {result.counts.items} counted")
     for name, metric in result.metrics.items():
-        high = spec.metric(name).high
+        high = spec.metric(name).in_unit.high
         within = metric.value is None or 0 <= metric.value <= high
         require(within, f"{name} is {metric.value}, on a scale from 0 to {high}")
     [added] = store.add(out, out.parent / "store")
@@ -250,7 +250,8 @@ def check_archive(folder: Path) -> None:
             title="films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
         )
         media = library.fetched_root(spec)
-        transfer = fetch.archive(seeds.FILMS, None, source, fetch.VerifiedFiles(media))
+        bring = partial(fetch.archive, seeds.FILMS, source, fetch.VerifiedFiles(media))
+        transfer = fetch.Transfer(tuple(seeds.FILMS), None, bring)
         report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))
         for name, reason in report.failed:
             one_line(reason)
@@ -258,7 +259,7 @@ def check_archive(folder: Path) -> None:
         ends = sorted([*report.done, *(name for name, _ in report.failed)])
         require(ends == sorted(seeds.FILMS), f"not each film has one end: {report}")
         for name in report.done:
-            require(playable.broken(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
+            require(playable.defect(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
     require({path.name for path in folder.iterdir()} == {"films.tar", "home"}, "written outside the home")
 
 

@@ -78,7 +78,7 @@ def test_an_adapter_that_listens_is_told_of_silent_clips(model):
 )
 def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated):
     sampling = FrameSampling.parse(spec)
-    assert (str(sampling), sampling.stated) == (canonical, stated)
+    assert (str(sampling), sampling.spec(form=True)) == (canonical, stated)
     assert FrameSampling.parse(stated) == sampling
     assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
 

@@ -31,7 +31,7 @@ def films(tmp_path, reelbench, monkeypatch):
     monkeypatch.setenv("REELBENCH_MEDIA", str(media))
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path / "rounds"))
     monkeypatch.setenv("REELBENCH_FRAMES", FRAMES)
-    discovery.opened(tmp_path / "rounds")
+    discovery.open_file(tmp_path / "rounds")
     return media
 
 
