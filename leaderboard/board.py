@@ -156,7 +156,7 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
             f"--store {path}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
             "model, whose best row alone is compared"
         )
-    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.told != 0}
+    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.direction != 0}
     return {"table": group.label, "pairs": len(noise.pairs), **found}
 
 
@@ -236,7 +236,7 @@ def ranked_board(
     for group, members in by_group.items():
         spec = apart.get(group, specs[group.benchmark])
         table = tables.get(group.id.casefold())
-        in_group, noise[group] = ranking.ranked(spec, members, models, table and table.noise)
+        in_group, noise[group] = ranking.rank_group(spec, members, models, table and table.noise)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
@@ -288,7 +288,7 @@ def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
     """What is ours comes first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    return True, first_filed.when(row.stored.check, row.stored.result.provenance.date), row.key
+    return True, first_filed.filing_order(row.stored.check, row.stored.result.provenance.date), row.key
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:

@@ -45,7 +45,7 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
 def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
     """Who leads one table, or is among those that may lead several, and by how much."""
     leaders, led = of
-    ran = any(row.kind == "run" for group in led for row in board.ranked(group))
+    ran = _was_run(board, led)
     if len(leaders) > _NAMED:
         text = f"{_number(len(leaders))} models may be first".capitalize()
     elif len(leaders) > 1:
@@ -70,7 +70,7 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
 def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> str:
     """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
     n = sum(map(len, by_leaders.values()))
-    if not any(row.kind == "run" for led in by_leaders.values() for group in led for row in board.ranked(group)):
+    if not _was_run(board, [group for led in by_leaders.values() for group in led]):
         return (
             f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
             "nothing was run here yet, so nobody leads."
@@ -108,6 +108,10 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
     return f"{text}{'; '.join(parts)}."
 
 
+def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
+    return any(row.kind == "run" for group in groups for row in board.ranked(group))
+
+
 def _margin(board: Board, group: RankingGroup) -> str:
     """By how much the first is ahead of the next model, with the interval where both were run; or nothing."""
     first, *others = board.ranked(group)
@@ -126,7 +130,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
+        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

@@ -247,7 +247,7 @@ def document(board: Board) -> dict[str, Any]:
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
-    counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
+    counting = overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
     return [
         {
             "id": group.id,

@@ -14,7 +14,6 @@ import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,16 +108,16 @@ def load_parser(model: str | None = None) -> Parser:
         InputError: The model has no dependency parser.
     """
     model = model or settings.SPACY_MODEL.get()
-    get = f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
-    needed = {"spacy": f"spaCy is not installed; to have it: {get}"}
-    if not (os.sep in model and Path(model).is_dir()):
-        needed[model] = f"spaCy finds no model {model}; to have it: python -m spacy download {model}"
-    for package, lacking in needed.items():  # looked for before spaCy is imported, which takes seconds
-        found = None
-        with suppress(ImportError, ValueError):
-            found = importlib.util.find_spec(package)
-        if found is None:
-            raise ParserUnavailableError(f"parse depth is left out: {lacking}")
+    # Looked for before spaCy is imported, which takes seconds.
+    if not _installed("spacy"):
+        raise ParserUnavailableError(
+            f"parse depth is left out: spaCy is not installed; to have it: "
+            f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
+        )
+    if not (os.sep in model and Path(model).is_dir()) and not _installed(model):
+        raise ParserUnavailableError(
+            f"parse depth is left out: spaCy finds no model {model}; to have it: python -m spacy download {model}"
+        )
     import spacy
 
     try:
@@ -131,6 +130,13 @@ def load_parser(model: str | None = None) -> Parser:
     return Parser(
         f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang or "", pipeline
     )
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 _EXCEPTIONS: dict[str, int] = {

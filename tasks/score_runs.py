@@ -69,9 +69,9 @@ def _tagged_tasks(logged: Sequence[LoggedTask], given: TagsFile) -> set[str]:
             items = run_logs.logged_items(one.samples).items
         else:
             items = twin_items(one.samples, Questions(spec, task.split, task)).items
-        about |= {one.task} if any(item.id in given.tags for item in items) else set()
+        about |= {one.task} if any(item.id in given for item in items) else set()
     if not about:
-        raise InputError(f"{given.path}: none of its {len(given.tags)} qids is among the questions of the run")
+        raise InputError(f"{given.path}: none of its {len(given)} qids is among the questions of the run")
     return about
 
 

@@ -45,7 +45,7 @@ def as_document(board: Board) -> dict[str, Any]:
     """Return the whole table as one JSON document."""
     return {
         "rows": [
-            columns.record(board, entry)
+            columns.plain_row(board, entry)
             | {"metrics": {name: metric.model_dump(mode="json") for name, metric in entry.metrics.items()}}
             for entry in board.entries
         ],

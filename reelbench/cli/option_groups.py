@@ -206,7 +206,9 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Calla
     return nothing
 
 
-def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
+def options_given(
+    context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True
+) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
@@ -237,6 +239,6 @@ def shell_line(words: Sequence[str]) -> str:
 ChoiceT = TypeVar("ChoiceT")
 
 
-def chosen(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
+def choice(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
     """Return the choice of an option's spec, or of the environment where the option was not given."""
     return parse(spec) if spec is not None else setting.read(parse)

@@ -130,7 +130,7 @@ class LmmsEval:
         ReelbenchError where lmms-eval failed, or the judge can't be asked now.
         """
         output = run / "lmms_eval"
-        ended = _ended(output, self.task.name)
+        ended = _finished_task(output, self.task.name)
         if ended is None:
             # What a run left that was cut short is no part of this one.
             shutil.rmtree(output, ignore_errors=True)
@@ -145,7 +145,7 @@ class LmmsEval:
                 stdout=_STDERR,
                 start=self.start,
             )
-            ended = _ended(output, self.task.name)
+            ended = _finished_task(output, self.task.name)
         if ended is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
         logged, items = ended
@@ -166,7 +166,7 @@ class LmmsEval:
         return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 
 
-def _ended(output: Path, task: str) -> tuple[run_logs.LoggedTask, list[Item]] | None:
+def _finished_task(output: Path, task: str) -> tuple[run_logs.LoggedTask, list[Item]] | None:
     """Return a run's logged task and its items; None where it has not ended: samples are written last, one by one."""
     with suppress(InputError):
         for logged in run_logs.logged_tasks(output):
