@@ -166,7 +166,7 @@ def gather(
     is not there or can't be read. `data_splits` are by default all whose rows may be passed on; `labels` those that the
     rows don't hold, such as CogME's tags.
     """
-    at_hand = located(spec, data)
+    at_hand = locate_splits(spec, data)
     splits = []
     for name, declared in spec.splits.items():
         counted = None
@@ -185,7 +185,7 @@ def gather(
     return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
-def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
+def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.

@@ -40,7 +40,7 @@ class Merged(NamedTuple):
     notes: tuple[str, ...]
 
 
-def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged:
+def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Merged:
     """Bring a card into a README as it is, whose name in errors is `where`.
 
     InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
@@ -71,7 +71,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         if _hash(body) != digest:
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
             return section[0]
-        return _marked(name, wanted[name]) if name in wanted else ""
+        return _between_marks(name, wanted[name]) if name in wanted else ""
 
     body = _SECTION.sub(renewed, rest)
     names = list(wanted)
@@ -79,7 +79,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         if name not in there:
             before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
-            section = _marked(name, wanted[name])
+            section = _between_marks(name, wanted[name])
             if before is not None:
                 body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
             elif after is not None:
@@ -110,7 +110,7 @@ def own_config(existing: str | None) -> tuple[str, bool]:
     """Return our configuration's name beside those that a README declares, and whether it is ours and declares it."""
     block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
     configs: object = None
-    with suppress(InputError):  # told by `merged`, with the line
+    with suppress(InputError):  # told by `merge_card`, with the line
         configs = _read_front_matter(block or "", "README.md").get("configs")
     declared = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
     others = [config for config in declared if not _is_ours(config)]
@@ -133,7 +133,7 @@ def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
 
 
-def _marked(name: str, body: str) -> str:
+def _between_marks(name: str, body: str) -> str:
     # Blank lines inside: not every Markdown reader ends a table at a comment.
     return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
 
@@ -243,7 +243,7 @@ EVAL = "eval.yaml"
 def texts(material: Material, existing: str | None, where: str = README) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return a card's text files (path -> text) and notes for the user, merged with the README.md named `where`."""
     rendered = render(material)
-    made = merged(rendered, existing, where)
+    made = merge_card(rendered, existing, where)
     beside = {} if rendered.eval_yaml is None else {EVAL: rendered.eval_yaml}
     return {README: made.text, **beside, **rendered.plots}, made.notes
 
@@ -257,13 +257,13 @@ def write(material: Material, folder: Path) -> tuple[str, ...]:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")
     readme = folder / README
-    files, notes = texts(material, decoded(readme.read_bytes(), str(readme)) if readme.is_file() else None, str(readme))
+    files, notes = texts(material, decode(readme.read_bytes(), str(readme)) if readme.is_file() else None, str(readme))
     for path, text in files.items():
         write_bytes(folder / path, text.encode())
     return notes
 
 
-def decoded(data: bytes, where: str) -> str:
+def decode(data: bytes, where: str) -> str:
     """Return a README's text, its line ends as they are; InputError where it isn't UTF-8."""
     try:
         return data.decode("utf-8")

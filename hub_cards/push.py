@@ -83,7 +83,7 @@ def push(
         target = _target(repository, options)
     rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and sources.user_data(spec, data) is not None:
-        rows = material.located(spec, data)
+        rows = material.locate_splits(spec, data)
     elif options.with_data:
         rows = {split: loading.locate(spec.id, split) for split in spec.splits}
     rows = {split: found for split, found in rows.items() if why_withheld(spec, split) is None}
@@ -165,7 +165,7 @@ def _texts(
     InputError where rows would take the place of somebody else's.
     """
     existing = {
-        path: merge.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
+        path: merge.decode(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
         for path in (merge.README, merge.EVAL)
         if path in head.files
     }

@@ -118,27 +118,40 @@ class LiveJudge:
                         self._panel = Panel(scale, prompts, self.options)
                 except ReelbenchError as error:
                     _log.warning("%s: the answers are not judged: %s", self.spec.id, error)
-        if self._panel is None or self.options is None:
+            panel = self._panel
+        if panel is None or self.options is None:
             return None
         try:
-            running = self._entered(self._panel)
-            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), running).result()
+            running = self._running_loop(panel)
+            return asyncio.run_coroutine_threadsafe(panel.verdict(item), running).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
                 _log.error("%s", self.options.redact(" ".join(str(error).split()) or repr(error)))
             return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
-    def _entered(self, panel: Panel) -> asyncio.AbstractEventLoop:
+    def _running_loop(self, panel: Panel) -> asyncio.AbstractEventLoop:
+        """Return the loop in which a panel's askers are entered; where one can't be, the next item tries anew."""
         with self._lock:
-            if self._closed:
+            if self._closed or panel is not self._panel:
                 raise ReelbenchError("the judge is closed")
             if self._loop is None:
-                self._loop = self._held.enter_context(loop.asking())
-                for asker in panel.askers:
-                    entering = self._asked.enter_async_context(asker)
-                    asyncio.run_coroutine_threadsafe(entering, self._loop).result()
+                running = self._held.enter_context(loop.asking())
+                try:
+                    for asker in panel.askers:
+                        entering = self._asked.enter_async_context(asker)
+                        asyncio.run_coroutine_threadsafe(entering, running).result()
+                except BaseException:
+                    self._leave(running, panel)
+                    self._panel, self._tried = None, False
+                    raise
+                self._loop = running
             return self._loop
+
+    def _leave(self, running: asyncio.AbstractEventLoop, panel: Panel) -> None:
+        asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
+        self._held.close()
+        panel.close()
 
     def record(self) -> JudgeRecord | None:
         """Return the judge's record, over all verdicts given so far; None where it was never asked."""
@@ -149,8 +162,7 @@ class LiveJudge:
         with self._lock:
             self._closed = True
             running, self._loop = self._loop, None
-        if running is not None:
-            asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
-            self._held.close()
-        if self._panel is not None:
+        if running is not None and self._panel is not None:
+            self._leave(running, self._panel)
+        elif self._panel is not None:
             self._panel.close()

@@ -60,7 +60,7 @@ AFTER = tuple(_declared(**column) for column in _COLUMNS["after"])
 COLUMNS = (*BEFORE, *AFTER)
 
 
-def record(board: Board, row: BoardEntry) -> dict[str, Any]:
+def plain_row(board: Board, row: BoardEntry) -> dict[str, Any]:
     """Return a row as plain data, without its metrics."""
     return {column.id: column.value(board, row) for column in COLUMNS}
 
@@ -68,7 +68,7 @@ def record(board: Board, row: BoardEntry) -> dict[str, Any]:
 def metric_records(board: Board) -> Iterator[dict[str, Any]]:
     """Yield each metric of each row: the row's key in the store and its columns, then the metric's own."""
     for row in board.entries:
-        shared = {"key": row.stored.key if row.stored else None, **record(board, row)}
+        shared = {"key": row.stored.key if row.stored else None, **plain_row(board, row)}
         spec = row.stored.spec if row.stored else board.specs[row.group.benchmark]
         units = {metric.name: metric.unit for metric in spec.metrics}
         for name, metric in row.metrics.items():

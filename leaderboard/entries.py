@@ -160,7 +160,7 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
     a row, and why.
     """
     known = [stored for stored in kept if stored.benchmark is not None]
-    for one_or_more in runs.grouped(known, lambda stored: stored.result):
+    for one_or_more in runs.group_repeats(known, lambda stored: stored.result):
         try:
             yield run_entry(one_or_more[0] if len(one_or_more) == 1 else of_runs(one_or_more))
         except Exception as error:  # noqa: BLE001 - one bad result never stops the others

@@ -41,7 +41,7 @@ class Filed(NamedTuple):
     @classmethod
     def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
         """Return it of a result."""
-        taken = when(check, result.provenance.date)
+        taken = filing_order(check, result.provenance.date)
         return cls(taken, key, folder, _with_rules(result.benchmark), result.data, check)
 
     @classmethod
@@ -50,7 +50,7 @@ class Filed(NamedTuple):
         try:
             found, check = read_json(folder / result_files.RESULT_FILE), read_check(folder / CHECK_FILE)
             about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            taken, key = when(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            taken, key = filing_order(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
             return cls(taken, key, folder, about, found.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
@@ -67,7 +67,7 @@ _LATER = datetime.max.replace(tzinfo=UTC)
 """When the board will have taken a result that an account hands in."""
 
 
-def when(check: Check, date: str) -> tuple[datetime, datetime]:
+def filing_order(check: Check, date: str) -> tuple[datetime, datetime]:
     """Return a result's order of filing: when it was taken, and its date; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)
@@ -95,7 +95,7 @@ class FirstFiled:
         results = list(results)
         believed, named = set[str](), set[str]()
         if settings is not None:
-            believed = settings.believed((one.key, one.benchmark) for one in results)
+            believed = settings.trusted_keys((one.key, one.benchmark) for one in results)
             named = set(settings.benchmarks.values())
 
         def order(one: Filed) -> tuple[object, ...]:

@@ -130,7 +130,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
+        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

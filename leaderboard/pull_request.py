@@ -92,7 +92,7 @@ class PullRequests:
                     return "not in time"
                 if not offers:
                     raise
-                text = submission_page.unchecked(offers[-1].commit, str(error))
+                text = submission_page.markdown_unchecked(offers[-1].commit, str(error))
         if not offers:
             return "skipped"
         if text is None:

@@ -31,7 +31,7 @@ def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, ro
     A letter in free text can't be told without the options, which stand in the row.
     """
     if sample.option_scores is not None:
-        return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
+        return option_scores.parse(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
     prediction, parsed = sample.prediction, sample.parsed or {}
     read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None, timing(row))
     if isinstance(prediction, Mapping):

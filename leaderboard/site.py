@@ -247,7 +247,7 @@ def document(board: Board) -> dict[str, Any]:
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
-    counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
+    counting = overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
     return [
         {
             "id": group.id,
@@ -260,7 +260,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "headline": headline.of_board(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
-            "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),
+            "facets": sorted({facet for entry in board.rows[group] for facet in entry.breakdowns}),
             "shortcuts": {
                 column: share | {"v": [_short(number) for number in share["v"]]}
                 for column, share in board.shares(group).items()
@@ -268,7 +268,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
-        | {column.id: column.value(board, board.rows(group)[0]) for column in columns.COLUMNS if column.of_group}
+        | {column.id: column.value(board, board.rows[group][0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]

@@ -55,7 +55,7 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
     return text + "\n"
 
 
-def unchecked(commit: str, why: str) -> str:
+def markdown_unchecked(commit: str, why: str) -> str:
     """Return the text for what could not be looked at to its end."""
     return f"{TITLE} not checked\n\nCommit: `{commit}`\n\n- **not checked**: {why}\n"
 

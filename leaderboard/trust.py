@@ -34,7 +34,7 @@ class BoardSettings(Record):
     judges: tuple[str, ...] = ()
     benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
 
-    def believed(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
+    def trusted_keys(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
         """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row.
 
         None of them states a newer version than is known: the newest is a benchmark's main table.
@@ -86,7 +86,7 @@ class Filing:
     judged: bool = False
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def marked(self, folder: Path, check: Check, there: Check | None) -> Check:
+    def with_owner(self, folder: Path, check: Check, there: Check | None) -> Check:
         """Return a new check with whose it is; `there` is the check of the result of that key in the store."""
         said = None  # the check beside the result, where it is one of these very files
         if self.as_maintainer and (folder / CHECK_FILE).is_file():
@@ -104,7 +104,7 @@ class Filing:
         return check.model_copy(update=update)
 
 
-def misstated(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
+def misstatement(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
     """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
 
     `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands

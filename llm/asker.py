@@ -326,8 +326,13 @@ class Asker:
         if self._entered > 1:
             return self
         self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
-        if self.options.batch:
-            await self._collect_batches()
+        try:
+            if self.options.batch:
+                await self._collect_batches()
+        except BaseException:
+            self._entered -= 1
+            self._batches.close()
+            raise
         return self
 
     async def __aexit__(

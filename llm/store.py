@@ -7,7 +7,7 @@ A store knows rows, leases and transactions; what they mean, and what the user i
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
@@ -385,20 +385,6 @@ class SqlStore(ABC):
     def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
-
-
-def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
-    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
-
-    InputError where it can't be used at all, ReelbenchError where it can't be used now.
-    """
-    if is_address(place):
-        from reelbench.llm.postgres_store import PostgresStore
-
-        return PostgresStore(str(place))
-    from reelbench.llm.sqlite_store import SqliteStore
-
-    return SqliteStore(Path(place), on_note)
 
 
 def is_address(place: Path | str) -> bool:

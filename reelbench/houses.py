@@ -17,10 +17,10 @@ _PARTS = {
 
 def of_house(words: str) -> Any:  # noqa: ANN401 - each part's own
     """Return another house's function for what the bench offers; InputError where that house isn't installed."""
-    return loaded(words, _PARTS[words])
+    return load_part(words, _PARTS[words])
 
 
-def loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, a group, …
+def load_part(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, a group, …
     """Import the `MODULE:NAME` behind a command's words; InputError where its house isn't installed."""
     module, _, name = place.partition(":")
     try:

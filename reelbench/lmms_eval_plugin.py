@@ -159,9 +159,9 @@ def _leave_group() -> None:
 
 def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:
     """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
-    from reelbench.tasks.lmms.adapter_patches import patched
+    from reelbench.tasks.lmms.adapter_patches import patched_adapter
 
-    return patched(original(*args, **kwargs))
+    return patched_adapter(original(*args, **kwargs))
 
 
 def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
@@ -299,7 +299,7 @@ class _Declaration:
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
         made = {ASKED.name: self._kind == "mixed", GROUP.name: mapping.group is not None}
         made[ALSO.name] = mapping.answers is not None and self._row_kind in ("open", "mixed")
-        named = [*self._places(), *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
+        named = [*self._places, *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
         extras = tuple(
             OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
@@ -429,7 +429,7 @@ class _Declaration:
             advice = "; give `span`, or `start` and `end`" if name in ends else ""
             raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
         optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
-        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places()}))
+        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places}))
         return columns
 
     def _mapping(self) -> RowMapping:
@@ -487,8 +487,9 @@ class _Declaration:
             raise block.error("group.by is missing: columns that name a group", "by")
         return Group(by=by, rules=rules, column=column, levels=block.text("levels") or "")  # type: ignore[arg-type] - checked
 
+    @cached_property
     def _places(self) -> list[str]:
-        """Return the names of the prompt's places."""
+        """The names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
             if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():

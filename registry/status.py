@@ -40,8 +40,8 @@ class StatusFile:
             "line": "",  # words on it: calls a second, videos shown, what is waited for
             "cost": None,  # dollars that the command has spent; null without prices
             "eta": None,  # seconds until this part is done, at its pace so far; null where that is not known
-            "started": _now(),
-            "updated": _now(),
+            "started": None,
+            "updated": None,
             "host": platform.node(),
             "pid": os.getpid(),
             "error": None,  # why it failed, in one line
@@ -76,7 +76,8 @@ class StatusFile:
             self._write()
 
     def _write(self) -> None:
-        self._status["updated"] = _now()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._status |= {"started": self._status["started"] or now, "updated": now}
         write_text(self._path, json.dumps(self._status, ensure_ascii=False) + "\n")
         self._written = time.monotonic()
 
@@ -96,7 +97,3 @@ def read_status(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()
     return {**status, "state": "gone"} if here and not is_alive(int(status.get("pid") or 0)) else dict(status)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

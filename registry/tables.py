@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.files import is_json_lines, open_input, read_json, read_jsonl, read_text, valid_text
+from reelbench.registry.files import Decoder, is_json_lines, open_input, read_json, read_text, valid_text
 from reelbench.registry.values import is_array, is_object
 
 Choose = Callable[[list[str]], Sequence[str]]
@@ -203,12 +203,12 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
             row = f" (row {number})" if path.suffix.lower() != ".parquet" else ""
             yield f"{where}{row}", dict(zip(names, values, strict=True))
         return
-    text = read_text(path)
+    text, decoder = read_text(path), Decoder(path)
     found: Iterable[tuple[int | None, Any]]
     if is_json_lines(text):
-        found = read_jsonl(path)
+        found = list(decoder.lines(text))
     else:
-        document = read_json(path)
+        document = decoder.read(text)
         rows = [document] if nested and is_object(document) else entries(document)
         found = ((1 if row is document else None, row) for row in rows)
         if rows is document:

@@ -45,7 +45,7 @@ class RankedChoice:
     unparsed: int = 0
 
 
-def chosen(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
+def choose(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
     """Return the choice among `candidates` candidates of the question with the id `question`."""
     if mode != "listwise":
         read = ([score for score in map(stated_number, votes) if score is not None] for votes in replies)
@@ -54,14 +54,14 @@ def chosen(mode: str, question: str, candidates: int, replies: Replies) -> Ranke
     for vote, reply in enumerate(replies[0] if replies else ()):
         place = stated_number(reply, 1, candidates, top=None)
         if place is not None:
-            named[shuffled(question, candidates, vote)[place - 1]] += 1
+            named[shuffled_order(question, candidates, vote)[place - 1]] += 1
     return best([named[index] for index in range(candidates)]) if named else RankedChoice(0, unparsed=candidates)
 
 
 def unread(mode: str, samples: Iterable[Sample]) -> int:
     """Return of how many candidates, over all samples, a ranker said nothing that can be read."""
     return sum(
-        chosen(mode, sample.id, len(sample.candidates), sample.ranker_replies).unparsed
+        choose(mode, sample.id, len(sample.candidates), sample.ranker_replies).unparsed
         for sample in samples
         if sample.candidates and sample.ranker_replies is not None
     )
@@ -95,7 +95,7 @@ def stated_number(reply: str | None, low: int = LOW, high: int = HIGH, *, top: i
     return int(stated["number"]) if low <= int(stated["number"]) <= high else None
 
 
-def shuffled(question: str, candidates: int, vote: int = 0) -> list[int]:
+def shuffled_order(question: str, candidates: int, vote: int = 0) -> list[int]:
     """Return the candidates' indices in an order that only the question's id and the vote decide."""
     return sorted(range(candidates), key=lambda n: hashlib.sha256(f"{vote}\0{n}\0{question}".encode()).digest())
 

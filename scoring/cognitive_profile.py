@@ -56,20 +56,13 @@ class Tags:
         return {"target": list(self.target), "content": list(self.content), "thinking": [self.thinking]}
 
 
-@dataclass(frozen=True)
-class TagsFile:
-    """A file of tags: where it is, and each question's tags by its id."""
+class TagsFile(dict[str, Tags]):
+    """Each question's tags by its id, and the `path` of the file that has them."""
 
     path: Path
-    tags: dict[str, Tags]
-
-    @classmethod
-    def read(cls, path: Path) -> "TagsFile":
-        """Read it, as `read_tags` does."""
-        return cls(path, read_tags(path))
 
 
-def read_tags(path: Path | str) -> dict[str, Tags]:
+def read_tags(path: Path | str) -> TagsFile:
     """Read tags by question id from JSON Lines.
 
     A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
@@ -77,8 +70,8 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     """
     fields = ("qid", *COMPONENTS)
     wanted = ", ".join(fields)
-    tags: dict[str, Tags] = {}
-    lines: dict[str, int] = {}
+    tags, lines = TagsFile(), dict[str, int]()
+    tags.path = Path(path)
     for number, row in files.read_jsonl(path):
         where = f"{path}, line {number}"
         if not is_object(row):

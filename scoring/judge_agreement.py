@@ -67,7 +67,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     return ratings
 
 
-def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
+def compare_ratings(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
     """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Returns:
@@ -85,7 +85,7 @@ def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
     both = {place for place in a.keys() & b.keys() if place[0] in known}
     if not both:
         raise InputError("no item was rated by both: are these of the same benchmark and split, with the same ids?")
-    pairs = list(zip(_rated(samples, a, both), _rated(samples, b, both), strict=True))
+    pairs = list(zip(_rated_by_both(samples, a, both), _rated_by_both(samples, b, both), strict=True))
     labels: dict[str, dict[str, Any]] = {}
     label_metrics: dict[str, dict[str, Any]] = {}
     for facet in cognitive_profile.facets(spec):
@@ -113,7 +113,7 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     return spec.judge
 
 
-def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
+def _rated_by_both(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
     """The items that both rated, with these ratings as their only scores."""
     scores: dict[str, dict[str, float]] = {}
     for item, criterion in both:

@@ -10,7 +10,7 @@ from reelbench.scoring import aggregation
 from reelbench.stats.agreement import krippendorff_alpha
 
 
-def completed(spec: BenchmarkSpec, samples: Sequence[Sample], record: JudgeRecord | None) -> JudgeRecord | None:
+def with_agreement(spec: BenchmarkSpec, samples: Sequence[Sample], record: JudgeRecord | None) -> JudgeRecord | None:
     """Return the record of a panel with what follows from the samples; any other record as it is.
 
     That is Krippendorff's alpha (ordinal) between the judges for each criterion, over the answers that were judged,

@@ -70,7 +70,7 @@ def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dic
     return {"discordant": sum(one != other for one, other, _ in pairs) / len(pairs), "room": share, "excess": excess}
 
 
-def assumed(metric: Metric, what: Assumed) -> Pilot:
+def assumed_pilot(metric: Metric, what: Assumed) -> Pilot:
     """Return the noise of a score that is the mean of right and wrong answers, where nothing else is known.
 
     With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale with steps that is

@@ -98,7 +98,7 @@ def write(
             data=attribution.data,
             model=model,
             settings=settings,
-            judge=panel_agreement.completed(spec, scored.samples, scored.judge),
+            judge=panel_agreement.with_agreement(spec, scored.samples, scored.judge),
             metrics=scored.numbers.metrics,
             breakdowns=scored.numbers.breakdowns,
             counts=scored.counts,

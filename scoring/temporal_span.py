@@ -116,7 +116,7 @@ def iop(predicted: Window, target: Window) -> float:
     return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
 
 
-def merged(windows: Sequence[Window]) -> list[Window]:
+def merge_windows(windows: Sequence[Window]) -> list[Window]:
     """Return windows in order, those that touch as one; what has no finite ends or runs backwards is left out."""
     whole: list[Window] = []
     for start, end in sorted((w[0], w[1]) for w in windows if all(map(math.isfinite, w[:2])) and w[0] <= w[1]):
@@ -129,7 +129,7 @@ def merged(windows: Sequence[Window]) -> list[Window]:
 
 def union_iou(predicted: Sequence[Window], target: Sequence[Window]) -> float:
     """Return the intersection of two sets of windows over their union, each merged first (CG-Bench's evaluator)."""
-    ours, theirs = merged(predicted), merged(target)
+    ours, theirs = merge_windows(predicted), merge_windows(target)
     both = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in ours for b in theirs)
     whole = sum(end - start for start, end in (*ours, *theirs)) - both
     return both / whole if whole > 0 else 0.0

@@ -33,7 +33,7 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import RankerRecord
 from reelbench.scoring import candidates as choice
 from reelbench.scoring import text_overlap
-from reelbench.scoring.candidates import HIGH, LOW, Mode, shuffled, stated_number
+from reelbench.scoring.candidates import HIGH, LOW, Mode, shuffled_order, stated_number
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Ranker:
             material.append(("candidate", case.candidates[index]))
             read, scale = stated_number, f"{LOW} to {HIGH}"
         else:
-            order = shuffled(case.id, count, vote)
+            order = shuffled_order(case.id, count, vote)
             material += [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
             read, scale = partial(stated_number, low=1, high=count, top=None), f"1 to {count}"
 
@@ -126,7 +126,7 @@ class Enhancement:
         self.cases, self.ranker, self.answers = cases, ranker, answers
         self.replies, self.tally = ranked
         self.choices = {
-            case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
+            case.id: choice.choose(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
         }
 
         self.chosen = {name: made.index for name, made in self.choices.items()}
@@ -195,7 +195,9 @@ class Enhancement:
                 metrics = {name: table.metrics(indices) for name, indices in picks.items()}
                 # As many random choices as there are candidates, which together take each candidate equally often: so
                 # their mean is that of all random choices, for everything that is a mean over items.
-                orders = {case.id: choice.shuffled(f"random {case.id}", len(case.candidates)) for case in self.cases}
+                orders = {
+                    case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates)) for case in self.cases
+                }
                 draws = [{name: order[n % len(order)] for name, order in orders.items()} for n in range(self.k)]
                 metrics["random"] = table.random(draws)
         lengths = {name: fmean(counts[key][index] for key, index in indices.items()) for name, indices in picks.items()}

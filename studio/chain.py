@@ -35,7 +35,7 @@ from reelbench.registry.files import open_aside, read_json, sha256_of, write_jso
 from reelbench.registry.progress import Show, no_show
 from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.answers import past_reasoning
-from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, joined, to_svg
+from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, join_accounts, to_svg
 
 ROLES = "roles.yaml"
 _TRACE = ".trace.jsonl"
@@ -83,7 +83,7 @@ def material_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def words(number: int) -> str:
+def filler_text(number: int) -> str:
     """Return a text of so many words, which stands in for a reply."""
     return " ".join(["word"] * number)
 
@@ -175,7 +175,7 @@ class StageOptions:
     start_after: str | None = None  # stage that the items have been through
     until: str | None = None  # stage to stop after; None for the last
 
-    def taken(self, stages: Sequence[str]) -> slice:
+    def stages_run(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
         for option, name in (("--from", self.start_after), ("--until", self.until)):
             if name is not None and name not in stages:
@@ -378,7 +378,7 @@ class Chain:
             **more,
         }
         own = FunnelRecord.model_validate(document)
-        return own if self._earlier is None else joined(self._earlier, own)
+        return own if self._earlier is None else join_accounts(self._earlier, own)
 
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""

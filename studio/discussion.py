@@ -22,7 +22,16 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain import (
+    Chain,
+    ChainCase,
+    ChainPrompts,
+    ChainSetup,
+    Role,
+    StageOptions,
+    filler_text,
+    material_text,
+)
 from reelbench.studio.chain_rules import GateRules
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,
@@ -108,7 +117,7 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
-        self._turns = turns[options.taken([turn.name for turn in turns])]
+        self._turns = turns[options.stages_run([turn.name for turn in turns])]
         self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
@@ -151,7 +160,7 @@ class Discussion:
             answers = []
             for question in self.context_questions:
                 messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
-                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=words(100)))
+                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=filler_text(100)))
             video.context = answers
             return
         if video.context is None:
@@ -167,7 +176,7 @@ class Discussion:
         if role is self.expert:
             count = self.options.questions
             # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-            text = words(90)
+            text = filler_text(90)
             pairs = [
                 {
                     "id": place,
@@ -186,7 +195,7 @@ class Discussion:
             )
             talk.written, said.questions = written, written.questions
         else:
-            said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
+            said.text = await case.ask(role.name, messages, _text, stand_in=filler_text(250))
         video.words.append(said)
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
@@ -286,10 +295,10 @@ def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
     numbered = refined and any(ids)
     if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
         raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
-    return WrittenQuestions(_numbered(questions, keep=numbered), Counter(), numbered)
+    return WrittenQuestions(_number_questions(questions, keep=numbered), Counter(), numbered)
 
 
-def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
+def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
     """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
     own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
     free = iter([number for number in range(1, len(questions) + 1) if number not in own])
@@ -312,7 +321,9 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
-    return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    return (
+        WrittenQuestions(_number_questions(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    )
 
 
 # --- a whole file of videos ------------------------------------------------------------------------------------------
@@ -344,10 +355,10 @@ async def run(
                 talk.last = later[-1]
                 funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
         whole = [talk for talk in talks if talk.last is not None]
-        passed = await discussion.gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
+        passed = await discussion.gates.passing(chain, [asked for talk in whole for asked in discussion.finished(talk)])
         for talk in whole:  # what they drop goes
             talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
-        judged, told = await _compared(chain, discussion, whole)
+        judged, told = await _compare_sets(chain, discussion, whole)
         if out is None:
             return chain.plan()
         if by_order := sum(not talk.written.numbered for talk in whole):
@@ -362,7 +373,7 @@ async def run(
         return chain.write(discussion.gates.thresholds, settings)
 
 
-async def _compared(
+async def _compare_sets(
     chain: Chain, discussion: Discussion, whole: Sequence[Talk]
 ) -> tuple[dict[str, tuple[float, float]] | None, Levels | None]:
     """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""

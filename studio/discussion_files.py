@@ -120,7 +120,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         document = [value if isinstance(value, dict) else {} for value in document.values()]
     entries = document if isinstance(document, list) else [document]
     videos: dict[str, DiscussionVideo] = {}
-    for number, given in enumerate(_grouped(path, entries), start=1):
+    for number, given in enumerate(_by_video(path, entries), start=1):
         where = f"{path}: entry {number}"
         video = record_of(DiscussionVideo, given, where, f"; expected {EXPECTED}")
         video.context = context = [answer.strip() for answer in video.context or ()] or None
@@ -134,7 +134,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     return list(videos.values())
 
 
-def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
+def _by_video(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
     """Return entries of our own shape; MovieChat's questions become one entry a video, in order of first mention."""
     if any(not isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: holds something that is not an object; expected {EXPECTED}")

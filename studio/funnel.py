@@ -88,7 +88,7 @@ class FunnelRecord(Record):
     made_by: Later[Literal["machine"] | None] = Field(default=None, description="`make tags`: who made the tags.")
 
 
-def joined(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
+def join_accounts(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
     """Return the account of a chain that was stopped and went on: of all its stages, replies, models and prompts.
 
     The calls are the later run's; whatever was paid before is among the replies that were there.

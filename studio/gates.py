@@ -90,12 +90,12 @@ class Gates:
         blind = GateName.ANSWERABLE in self.names
         return {BLIND: blind, CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options)}
 
-    async def passed(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
+    async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
         asked = {GateName.UNSUPPORTED: self._unsupported, GateName.ANSWERABLE: self._answerable}
         for name in self.names:
             if name in asked:
-                reasons = await self._asked(chain, name, questions, asked[name])
+                reasons = await self._reasons_by_id(chain, name, questions, asked[name])
             elif name is GateName.REFUSALS:
                 reasons = {
                     each.id: "refusal"
@@ -111,7 +111,7 @@ class Gates:
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
 
-    async def _asked(
+    async def _reasons_by_id(
         self, chain: Chain, name: GateName, questions: Sequence[GateQuestion], wanting: _Wanting
     ) -> dict[str, str]:
         """Return the id of each question that is found wanting -> the reason."""

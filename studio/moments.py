@@ -22,7 +22,16 @@ from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain import (
+    Chain,
+    ChainCase,
+    ChainPrompts,
+    ChainSetup,
+    Role,
+    StageOptions,
+    filler_text,
+    material_text,
+)
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
@@ -70,7 +79,7 @@ class Moments:
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = [stage for stage in STAGES if stage != "options" or options.with_options]
-        self.stages = stages[options.taken(stages)]
+        self.stages = stages[options.stages_run(stages)]
         self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
 
     def speakers(self, source: Source) -> list[Role]:
@@ -130,12 +139,12 @@ class Moments:
                 events = moment_sources.fit_events(source, rules)
                 moment_sources.first_pair(events, rules)
             last = max(source.duration, *(event.end for event in events))
-            finders = [partial(self._captioned, case, events, last, model) for model in (Relation, Sequential)]
+            finders = [partial(self._pair_of, case, events, last, model) for model in (Relation, Sequential)]
         for find in finders:
             with suppress(DroppedError), funnel.stage("pairs"):
                 case.item.pairs.append(await find())
 
-    async def _captioned(
+    async def _pair_of(
         self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
     ) -> Pair:
         """Return two of a video's events, as one role pairs them."""
@@ -303,7 +312,7 @@ _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
 def _stand_in(role: str) -> str:
     """Return what a plan goes on with."""
     reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
-    return f"{words(50)}\n{reply}".replace("<words>", words(12))
+    return f"{filler_text(50)}\n{reply}".replace("<words>", filler_text(12))
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -323,7 +332,7 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         works = [work for work in await chain.run(sources, moments.make) if work is not None]
         if options.until is not None:
             return chain.write(thresholds, settings, until=options.until, lines=(work.as_line() for work in works))
-        gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
+        gated = await moments.gates.passing(chain, [asked for work in works for asked in moments.finished(work)])
         if out is None:
             return chain.plan()
         made = [

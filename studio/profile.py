@@ -30,7 +30,7 @@ from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -269,7 +269,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
             links[facet] = rho
     measures, made_with = _measures(replace(dataset, entries=entries), extras)
-    said, papers = _texts(entries, lambda language: language not in UNSPACED), published("profiles")
+    said, papers = _texts(entries, lambda language: language not in UNSPACED), from_papers("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),

@@ -16,7 +16,7 @@ from typing import Any
 from reelbench.registry.benchmark_file import FileKind
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.errors import InputError
-from reelbench.registry.media.library import SUFFIXES
+from reelbench.registry.media.library import has_video_suffix
 from reelbench.registry.spec import AnswerForm
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -388,7 +388,7 @@ class _Table:
     def _video(self) -> None:
         ways: list[tuple[Callable[[Any], bool], str, bool]] = [
             (lambda value: Path(str(value)).name in self._files, "its files are in the folder", False),
-            (lambda value: _is_text(value) and Path(value).suffix.lower() in _SUFFIXES, "a video's suffix", False),
+            (lambda value: _is_text(value) and has_video_suffix(value), "a video's suffix", False),
             (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
             (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
         ]
@@ -399,8 +399,8 @@ class _Table:
                 break
         self._taken |= of_id
         for column, values in self._columns.items() if "video" not in self._found else ():
-            names = [Path(str(name)).suffix.lower() for value in values if is_array(value) for name in value]
-            if all(map(is_array, values)) and _mostly(names, _SUFFIXES.__contains__) and "videos" not in self._found:
+            names = [str(name) for value in values if is_array(value) for name in value]
+            if all(map(is_array, values)) and _mostly(names, has_video_suffix) and "videos" not in self._found:
                 self._keep("videos", column, "several videos' suffixes")
 
     def _id(self) -> None:
@@ -457,7 +457,6 @@ class _Table:
 
 _UNNAMED = 1000
 _WITHIN = 100
-_SUFFIXES = frozenset(suffix.lower() for suffix in (*SUFFIXES, ".m4v", ".flv", ".ts", ".gif"))
 
 
 def _columns(rows: Sequence[Cells]) -> dict[str, list[Any]]:

@@ -279,7 +279,7 @@ def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
 
     InputError where no tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
     """
-    spec, items, tags = submission.questions.spec, submission.items, given.tags
+    spec, items, tags = submission.questions.spec, submission.items, given
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")

@@ -64,20 +64,20 @@ def export(
             yield Exported(one.key, tuple(files), f"its samples: {why}" if why else "")
 
 
-def _made(shape: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+def _fill(shape: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
     """Return a part of the format with its values for `$name`; what has none is left out."""
     if isinstance(shape, str):
         return values[shape[1:]] if shape.startswith("$") else shape
     if isinstance(shape, list):
-        return [_made(part, values) for part in shape]
+        return [_fill(part, values) for part in shape]
     if isinstance(shape, dict):
-        made = {name: _made(part, values) for name, part in shape.items()}
+        made = {name: _fill(part, values) for name, part in shape.items()}
         return {name: part for name, part in made.items() if part is not None}
     return shape
 
 
 def _part(part: str, /, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-    return _made(_PARTS[part], values)
+    return _fill(_PARTS[part], values)
 
 
 def _write(one: StoredResult, out: Path, *, withheld: bool, **source: str) -> Iterator[Path]:

@@ -43,7 +43,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
         raise InputError(f"a figure needs matplotlib: {installing('figures')}") from error
 
     primary = board.spec(group).primary
-    scored = [row for row in board.rows(group) if metric_value(row.metrics, primary.name) is not None]
+    scored = [row for row in board.rows[group] if metric_value(row.metrics, primary.name) is not None]
     rows = [row for row in scored if not row.is_reference]
     ends = {name for row in rows for name, found in row.metrics.items() if found.ci95}
     metrics = [primary, *(metric for metric in board.spec(group).metrics if metric.name in ends - {primary.name})]

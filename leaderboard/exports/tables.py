@@ -45,7 +45,7 @@ def as_document(board: Board) -> dict[str, Any]:
     """Return the whole table as one JSON document."""
     return {
         "rows": [
-            columns.record(board, entry)
+            columns.plain_row(board, entry)
             | {"metrics": {name: metric.model_dump(mode="json") for name, metric in entry.metrics.items()}}
             for entry in board.entries
         ],
@@ -79,7 +79,7 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
     """
     made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
     wanted = chain.from_iterable(groups for name, groups in board.groups.items() if benchmark in (None, name))
-    return "\n".join(made(board, group, board.rows(group), metrics) for group in wanted)
+    return "\n".join(made(board, group, board.rows[group], metrics) for group in wanted)
 
 
 def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:

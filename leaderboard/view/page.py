@@ -83,7 +83,7 @@ def read_run(folder: Path) -> ViewedRun:
     return ViewedRun(folder, result, samples, result_files.read_questions(folder))
 
 
-def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
+def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     """Read every result under the paths, together what is of the same benchmark, version and split.
 
     InputError where several paths were given, and nothing in them can be compared.
@@ -111,7 +111,7 @@ def document(
     """Return the page's data; thumbnails, so many `pictures` at most, are written under `folder` on the way.
 
     The first of `runs`, on the same benchmark, version and split, is what others are compared with. `show` is called
-    with the number of items that are done. `only` says which questions, as `wanted` has it; the numbers stay those of
+    with the number of items that are done. `only` says which questions, as `wanted_ids` has it; numbers stay those of
     all. InputError where there are more runs than letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
@@ -121,7 +121,7 @@ def document(
     with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
         rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
     strips = Strips(Library(spec, split, make=False), folder, pictures)
-    items = list(_items(runs, rows, strips, show, wanted(runs, only)))
+    items = list(_items(runs, rows, strips, show, wanted_ids(runs, only)))
     apart = side_by_side.settings_apart([run.result for run in runs])
     apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
@@ -151,7 +151,7 @@ def document(
     }
 
 
-def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
+def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
 
     InputError at another word, a letter of no run, or where there is no such question.
@@ -349,7 +349,7 @@ def write(
     show: Callable[[int], None] = lambda _: None,
     only: str | None = None,
 ) -> View:
-    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted`.
+    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted_ids`.
 
     Where `out` ends in .html it is one file for others to read, without films and paths of this machine. InputError
     where the folder has other files in it, or the data may not be passed on.
@@ -398,7 +398,7 @@ def write(
 
 def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
-    (group,) = grouped([folder])
+    (group,) = read_groups([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
 
 
@@ -407,7 +407,7 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     facets = [facet.name for facet in runs[0].spec.facets]
     own = [f"{LETTERS[n]}_{name}" for n in range(len(runs)) for name in ("model", "answer", "score", "right", "reason")]
     lines: list[list[object]] = [["id", "video", *facets, *own]]
-    for name in wanted(runs, only):
+    for name in wanted_ids(runs, only):
         there = [run.samples.get(name) for run in runs]
         first = next(sample for sample in there if sample is not None)
         labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)

@@ -46,7 +46,7 @@ NO_VIDEO = (
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
 
 
-def unrecorded(frames: str) -> str:
+def note_without_times(frames: str) -> str:
     """Return a note on the frames of an answer without their times, from the sampling that its record names."""
     kind, _, argument = frames.partition(",")[0].partition(":")
     if kind in _WITHOUT_TIMES:
@@ -97,7 +97,7 @@ class Strips:
 
     def _strip(self, row: dict[str, Any], times: Sequence[float] | None, frames: str, media: str | None) -> int | str:
         if not times:
-            return unrecorded(frames) if times is None else NONE
+            return note_without_times(frames) if times is None else NONE
         pictures = self._pictures_or_reason(row, times, frames, media)
         if isinstance(pictures, str):
             return pictures

@@ -232,7 +232,7 @@ class Command(_Parsed, TyperCommand):
 def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
     """Yield the words that were typed, with what others call an option as ours; each is told."""
     known = {**ALIASES[""], **ALIASES.get(words, {})}
-    note = console.noted(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
+    note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
     for word in typed:
         name, mark, value = word.partition("=")
         dashed = name.replace("_", "-") if name.startswith("--") else name

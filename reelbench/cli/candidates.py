@@ -50,7 +50,7 @@ class CandidateSource:
         if self.run is not None and not (self.candidates or self.benchmark or beside):
             found = result_files.folders(self.run)
             folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
-            if len(folders) > 1 and not (several and len(runs.grouped(folders, result_files.read)) == 1):
+            if len(folders) > 1 and not (several and len(runs.group_repeats(folders, result_files.read)) == 1):
                 names = ", ".join(map(str, folders[:5]))
                 raise InputError(f"{self.run}: has {len(folders)} results; name one of them: {names}")
             return folders[0], *candidates_of_run(*folders)

@@ -234,7 +234,7 @@ def agree(
     Tables show labels with ten or more ratings by both; --json has all.
     """
     from reelbench.registry import discovery
-    from reelbench.scoring.judge_agreement import agree as agreement
+    from reelbench.scoring.judge_agreement import compare_ratings as agreement
     from reelbench.scoring.judge_agreement import ratings_of, read_ratings
 
     first = read_one(a)
@@ -401,7 +401,9 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     """
     from reelbench.scoring import result_files, runs
 
-    folders_a, folders_b = (runs.grouped(result_files.folders(path), result_files.read) for path in (path_a, path_b))
+    folders_a, folders_b = (
+        runs.group_repeats(result_files.folders(path), result_files.read) for path in (path_a, path_b)
+    )
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
     pairs = [

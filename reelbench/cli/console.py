@@ -61,7 +61,7 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def noted(*, quiet: bool) -> Callable[[str], None]:
+def note_unless(*, quiet: bool) -> Callable[[str], None]:
     """Return `note`, or what says nothing."""
     return (lambda _: None) if quiet else note
 

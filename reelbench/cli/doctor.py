@@ -51,7 +51,7 @@ def doctor(
 
         report[adapter] = adapters.row(adapter)
         if model_args:
-            report["tried on one question"] = _attempt(partial(_tried, adapter, ",".join(model_args)))
+            report["tried on one question"] = _attempt(partial(_try_adapter, adapter, ",".join(model_args)))
     report = report or {
         "reelbench": {
             "version": __version__,
@@ -76,12 +76,12 @@ def doctor(
             console.write(f"  {facts}")
             continue
         for name, fact in facts.items():
-            console.write(f"  {name:<16} {_said(fact)}")
+            console.write(f"  {name:<16} {_in_words(fact)}")
         if not facts:
             console.write("  none set")
 
 
-def _tried(adapter: str, model_args: str) -> dict[str, object]:
+def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
     """Ask an adapter one mini question with four frames, and return what reached its model and what it said."""
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.scoring import result_files
@@ -106,9 +106,9 @@ def _tried(adapter: str, model_args: str) -> dict[str, object]:
     }
 
 
-def _said(fact: object) -> str:
+def _in_words(fact: object) -> str:
     if isinstance(fact, dict):
-        return ", ".join(f"{name} {_said(version)}" for name, version in fact.items())
+        return ", ".join(f"{name} {_in_words(version)}" for name, version in fact.items())
     return "not installed" if fact is None else str(fact)
 
 

@@ -39,7 +39,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:
-        line, status = _explained(error)
+        line, status = _explain(error)
         if line is None:
             raise
         if "--debug" in flags:
@@ -50,7 +50,7 @@ def main() -> None:
         gc.freeze()  # the process ends: a last search of all it holds for garbage would take a tenth of a rerun
 
 
-def _explained(error: Exception) -> tuple[str | None, int]:
+def _explain(error: Exception) -> tuple[str | None, int]:
     """What a failure is in one line, and its exit status; None where it is a fault of ours."""
     if isinstance(error, ReelbenchError):
         return str(error), error.exit_code

@@ -96,8 +96,8 @@ def task_names() -> list[str]:
 def model_names() -> list[str]:
     """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
     from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import open_store
     from reelbench.llm.model_names import PROVIDERS
-    from reelbench.llm.store import open_store
 
     place, seen = cache_place(), list[str]()
     if isinstance(place, Path) and place.is_file():
@@ -207,7 +207,9 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Calla
     return nothing
 
 
-def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
+def options_given(
+    context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True
+) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
@@ -238,6 +240,6 @@ def shell_line(words: Sequence[str]) -> str:
 ChoiceT = TypeVar("ChoiceT")
 
 
-def chosen(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
+def choice(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
     """Return the choice of an option's spec, or of the environment where the option was not given."""
     return parse(spec) if spec is not None else setting.read(parse)

@@ -117,7 +117,7 @@ def _assumed_pilot(
             raise InputError(f"{name}: {what} is missing, which split {spec.default_split} doesn't state")
     assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
     what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
-    return spec, what, pilots.assumed(spec.primary, what)
+    return spec, what, pilots.assumed_pilot(spec.primary, what)
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:

@@ -84,18 +84,18 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
     if template:
         write_template(name, files, output)
         return
-    send = loggers.named(log)
+    send = loggers.sender(log)
     options = Options(
         overlap=not (no_overlap or judge_estimate),
         judge=None if judge_estimate else judge,
-        note=console.noted(quiet=shown.quiet),
+        note=console.note_unless(quiet=shown.quiet),
         bar=console.progress,
         about=about,
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
@@ -104,7 +104,7 @@ def score(
         label=metadata.label,
         place=None if judge_estimate else output,
     )
-    labels = TagsFile.read(tags) if tags is not None else None
+    labels = read_tags(tags) if tags is not None else None
     failures: dict[str, ReelbenchError] = {}
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
@@ -129,7 +129,9 @@ def score(
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
-    report(outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.given(context)], quiet=shown.quiet)
+    report(
+        outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.options_given(context)], quiet=shown.quiet
+    )
     for outcome in outcomes:
         send(outcome.result)
     _conclude(outcomes, failures, shown)
@@ -186,7 +188,7 @@ def _answers(
             of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
             words = [of.benchmark.id, "--split", of.benchmark.split, "--predictions", answers, "--model", of.model.id]
             words += ["--frames", of.settings.frames] if of.settings.frames else []
-            line = shlex.join(["reelbench", "score", *words, *shared.given(context, leave_out=("name",))])
+            line = shlex.join(["reelbench", "score", *words, *shared.options_given(context, leave_out=("name",))])
             raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
         if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
             raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")

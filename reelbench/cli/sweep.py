@@ -109,7 +109,7 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     def given_too(arguments: Arguments, value: str) -> Arguments:
         others = (process.option_value(arguments, option) or "").split(",")
         kept = [part for part in others if part and part.partition("=")[0].strip() != name]
-        return process.replaced(arguments, option, ",".join([*kept, f"{name}={value}"]))
+        return process.set_option(arguments, option, ",".join([*kept, f"{name}={value}"]))
 
     return key, [
         Step(
@@ -185,7 +185,7 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
             {"run": run + 1},
             sampling=sampling,
             environ={settings.RUN.name: str(run + 1)},
-            change=lambda arguments, run=run: process.replaced(arguments, "--seed", str(first + run)),
+            change=lambda arguments, run=run: process.set_option(arguments, "--seed", str(first + run)),
         )
         for run in range(number)
     ]
@@ -309,7 +309,7 @@ class Sweep:
             for number, step in enumerate(self.steps):
                 folder = output / step.folder
                 try:
-                    arguments = process.replaced(arguments, "--output_path", str(folder))
+                    arguments = process.set_option(arguments, "--output_path", str(folder))
                     changed = step.change(arguments)
                     environ = {**self.environ, **step.environ}
                     command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}

@@ -221,7 +221,7 @@ def _plan_transfers(
             # A repository may hold a few of its videos in another container than the rest.
             path = (source.path or source.layouts[0]).format(video=key)
             suffix = PurePosixPath(path).suffix
-            bare = path.removesuffix(suffix) if suffix in media.SUFFIXES else path
+            bare = path.removesuffix(suffix) if media.has_video_suffix(suffix) else path
             names = (path, *(bare + suffix for suffix in media.SUFFIXES))
             name = next((name for name in names if name in listing.files), None)
             if name is None:
@@ -454,8 +454,9 @@ def _extracted(
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = (source.layouts[0] if source.layouts else "{video}").format(video=key)
-    has_suffix = PurePosixPath(layout).suffix in media.SUFFIXES
-    return root / (layout if has_suffix else layout + (suffix if suffix in media.SUFFIXES else ".mp4"))
+    if not media.has_video_suffix(layout):
+        layout += suffix if media.has_video_suffix(suffix) else ".mp4"
+    return root / layout
 
 
 @contextmanager

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
-SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi")
+SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
 """Tried in this order for a layout that names no suffix of its own."""
 
 _PROBES = 4
@@ -116,10 +116,15 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
     layouts = dict.fromkeys(layout for source in spec.media for layout in source.layouts)
     for layout in (*layouts, "{video}"):
         path = layout.format(video=video)
-        if Path(path).suffix in SUFFIXES:
+        if has_video_suffix(path):
             yield path
         else:
             yield from (path + suffix for suffix in SUFFIXES)
+
+
+def has_video_suffix(name: str) -> bool:
+    """Whether a file's name ends as a video's does, in small or capital letters."""
+    return name.lower().endswith(SUFFIXES)
 
 
 class Library:

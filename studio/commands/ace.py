@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
-from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
+from reelbench.cli.option_groups import Json, NoOverlap, options_given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -79,7 +79,7 @@ def ace(
         _plot(documents, answers, output)
     if as_json:
         console.write_json(documents if len(documents) > 1 else documents[0])
-    report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
+    report(outcomes, as_json=False, again=["reelbench", "ace", *options_given(context)], quiet=as_json)
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
         raise ReelbenchError(

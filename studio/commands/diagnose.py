@@ -11,11 +11,11 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.studio.diagnosis.asking import RoleModels
@@ -111,7 +111,7 @@ def graphs(
     if as_json:
         console.write_json(counted)
     else:
-        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
+        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": from_papers("diagnosis")["graphs"]}
         table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
         for group, figures in groups.items():
             spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
@@ -192,7 +192,7 @@ def run(
     ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
-        sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+        sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
         asked = attempts.LmmsEval(
             name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
         )
@@ -224,7 +224,7 @@ def report(
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
     agreement = None
     if people:
-        from reelbench.studio.diagnosis.folder import judged
+        from reelbench.studio.diagnosis.folder import judged_steps
         from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
         from reelbench.studio.review import evidence, kinds
 
@@ -232,7 +232,7 @@ def report(
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
         codes, still_open, alpha = evidence.NODES.settled(reviews)
-        measured = asdict(tagger_agreement(judged(unique[0]), codes))
+        measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
         about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other
     _report(*unique, as_json=as_json, people=agreement, only=only)
@@ -279,7 +279,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
             title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
             rows = [
                 ("says the same", _percent(same["value"], same["ci95"]), ""),
-                ("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", ""),
+                ("the same in CURVE, D.3 (60 questions)", f"{from_papers('diagnosis')['people_agree']:.1%}", ""),
                 ("Cohen's kappa", kappa, ""),
                 ("first error found", _percent(first["found"]), str(first["erroneous"])),
                 ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
@@ -302,7 +302,7 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
         *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [locales.get(locale) for locales in (*first, published("diagnosis")["consensus"])]
+        counted = [locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])]
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
@@ -361,7 +361,7 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     console.show(table)
     console.note(
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
-        f"{published('diagnosis')['other_tagger']:.0%}"
+        f"{from_papers('diagnosis')['other_tagger']:.0%}"
     )
 
 

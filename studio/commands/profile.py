@@ -122,9 +122,9 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
-        from reelbench.studio.data_files import published
+        from reelbench.studio.data_files import from_papers
 
-        source = published("profiles")
+        source = from_papers("profiles")
         console.note(f"paper: {source['cite']}, of {source['of']} ({_tools(source['made_with'])})")
     for measured in profiles:
         if measured.made_with:

@@ -114,7 +114,7 @@ class Step:
     """What the model was told."""
 
     @property
-    def settled(self) -> dict[str, NodeTag]:
+    def settled_tags(self) -> dict[str, NodeTag]:
         """The tags of the nodes that this round itself settled, in topological order."""
         return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
 
@@ -154,7 +154,7 @@ class Folder:
         return settings
 
     @contextmanager
-    def held(self, note: Callable[[str], None]) -> Iterator[int]:
+    def locked(self, note: Callable[[str], None]) -> Iterator[int]:
         """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
         self.path.mkdir(parents=True, exist_ok=True)
         # A link in its place, of a folder that a stranger made, would have its file emptied.
@@ -301,7 +301,7 @@ def read_questions(
     return list(questions.values())
 
 
-def judged(folder: Folder) -> list[Step]:
+def judged_steps(folder: Folder) -> list[Step]:
     """Return every attempt on which the tagger settled a node; InputError as of `settings` and `steps`."""
     folder.settings()
-    return [step for step in folder.steps() if step.settled]
+    return [step for step in folder.steps() if step.settled_tags]

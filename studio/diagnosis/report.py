@@ -122,7 +122,7 @@ def figures(folder: Folder) -> dict[str, Any]:
         "sizes": _by_size(answers, folder.graphs),
         "skills": _by_skill(answers, errors),
         "right_answers": _right_answers([step for step in every if step.record.stop == _RIGHT]),
-        "models": _summed(folder.spent()),
+        "models": _sum_usage(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
     }
 
@@ -227,7 +227,7 @@ def _times(steps: Iterable[Step]) -> dict[str, Any]:
 
 def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
-    by_answer = [list(step.settled.values()) for step in steps if step.settled]
+    by_answer = [list(step.settled_tags.values()) for step in steps if step.settled_tags]
     if not by_answer:
         return None
     tags = [tag for tags in by_answer for tag in tags]
@@ -240,7 +240,7 @@ def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     }
 
 
-def _summed(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
+def _sum_usage(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
     """Add up what asking came to, by role."""
     models: dict[str, dict[str, Any]] = {}
     for role, spent in (pair for by_role in rounds for pair in by_role.items()):

@@ -104,9 +104,9 @@ def advance(
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
-        return stopped(graph, history, "answer_right" if answer_right else "tagger_unparsable")
+        return stopped_round(graph, history, "answer_right" if answer_right else "tagger_unparsable")
     cued = {record.corrects for record in history if record.corrects is not None}
-    tags = _merged(graph, history, votes, cued)
+    tags = _merge_votes(graph, history, votes, cued)
     known = {key for key in graph.order if key in cued or _is_found(tags[key])}
     # What is wrong and not known, the first in topological order: the next attempt is told of it.
     failing = next((key for key in graph.order if tags[key].status in _FAILING and key not in known), None)
@@ -128,7 +128,7 @@ def advance(
     return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects, stop=stop)
 
 
-def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
+def stopped_round(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
     """Return the record of a round that brought no tags; the nodes stand as they did."""
     before = history[-1].nodes if history else {}
     tags = {key: before.get(key, NodeTag(status="undetermined")) for key in graph.order}
@@ -153,10 +153,10 @@ def _cue(
         if cue and first == failing:
             return cue
     facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
-    lines = ["Known about this question so far:", *(_stated(graph.by_id[key]) for key in facts)] if facts else []
-    lines += ["What to work from next:", _stated(node)]
+    lines = ["Known about this question so far:", *(_node_line(graph.by_id[key]) for key in facts)] if facts else []
+    lines += ["What to work from next:", _node_line(node)]
     if node.parents and tags[failing].label == "Reasoning":
-        lines += ["It follows from these together:", *(_stated(graph.by_id[key]) for key in node.parents)]
+        lines += ["It follows from these together:", *(_node_line(graph.by_id[key]) for key in node.parents)]
     return "\n".join(lines)
 
 
@@ -193,23 +193,23 @@ def voted_on(record: Round) -> list[NodeTag]:
 
 def agreeing(tag: NodeTag) -> int | None:
     """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    _, times = _agreed(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
+    _, times = _majority_vote(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
     return times
 
 
-def _merged(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
+def _merge_votes(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
     before, number = history[-1].nodes if history else {}, len(history) + 1
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
         read = [verdict for verdict in verdicts if verdict is not None]
-        winner, times = _agreed(((each.status, each.label) for each in read), len(verdicts))
+        winner, times = _majority_vote(((each.status, each.label) for each in read), len(verdicts))
         voted = NodeTag(status="undecided", votes=verdicts)
         if winner is not None and times is not None:
             status, label = winner
             # A sub-cause only where more than half of this majority names the same.
-            cause, _ = _agreed((each.sub_cause for each in read if (each.status, each.label) == winner), times)
-            by_order, _ = _agreed((each.by_order for each in read), len(verdicts))
+            cause, _ = _majority_vote((each.sub_cause for each in read if (each.status, each.label) == winner), times)
+            by_order, _ = _majority_vote((each.by_order for each in read), len(verdicts))
             voted = NodeTag(
                 status=status, label=label, sub_cause=cause, by_order=by_order, votes=verdicts, settled=number
             )
@@ -231,7 +231,7 @@ def _is_known(graph: Graph, key: str, tags: Mapping[str, NodeTag], cued: set[str
     return all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents)
 
 
-def _agreed(said: Iterable[object], of: int) -> tuple[Any, int | None]:
+def _majority_vote(said: Iterable[object], of: int) -> tuple[Any, int | None]:
     """Return what a majority of so many votes says, and how many of them do; twice None where there is none."""
     value, times = next(iter(Counter(said).most_common(1)), (None, 0))
     return (value, times) if times >= _majority(of) else (None, None)
@@ -245,6 +245,6 @@ def _is_found(tag: NodeTag) -> bool:
     return tag.status == "right" or tag.later == "recovered"
 
 
-def _stated(node: Node) -> str:
+def _node_line(node: Node) -> str:
     evidence = " ".join(node.evidence.split())
     return f"- {evidence}" if node.timestamp == NOT_APPLICABLE else f"- {evidence} (at {node.timestamp})"

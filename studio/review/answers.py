@@ -45,7 +45,7 @@ class BlindAnswers(ReviewKind):
         options = dict(zip(LETTERS, row.get("options") or (), strict=False))
         asks = (text, parts.ask_of({**choice, "options": options}), span)
         asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
-        return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
+        return parts.row_item(row, [parts.question_part(row)], compress(asks, asked))
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
@@ -70,17 +70,17 @@ class BlindAnswers(ReviewKind):
                     f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
                 )
             if marks:
-                people[name] = _scored(spec, known, marks, hidden=hidden)
+                people[name] = _scores(spec, known, marks, hidden=hidden)
         if not people:
             raise InputError("nothing is answered in these files yet")
-        metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
+        metrics = {} if hidden else _pooled_metrics(spec, {name: scored.samples for name, scored in people.items()})
         settled = {}
         for item, given in reviews.marks().items() if reviews.decisions else ():
             # What was decided, else what all who answered agree on.
             marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
             if _answered(marks):
                 settled[item] = marks
-        together = {"together": _scored(spec, known, settled, hidden=hidden)} if settled else {}
+        together = {"together": _scores(spec, known, settled, hidden=hidden)} if settled else {}
         figures = {
             "setting": "human",
             "metrics": metrics,
@@ -146,7 +146,7 @@ def _answered(marks: Marks) -> bool:
     return bool(marks.get("answer") or marks.get("span"))
 
 
-def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
+def _scores(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
     items = []
     for item, given in sorted(marks.items()):
         row, answer = known[item], given.get("answer") or ""
@@ -168,7 +168,7 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     return ScoredItems(spec, samples, overlap=False)
 
 
-def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+def _pooled_metrics(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
     """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
     metrics = {}
     for metric in spec.metrics:

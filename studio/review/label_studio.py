@@ -116,7 +116,7 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-def _named(value: object) -> str:
+def _column_name(value: object) -> str:
     if not is_id(value):
         raise ValueError("expected a text or a whole number")
     return str(value)
@@ -128,7 +128,7 @@ def _in_order(end: float, info: ValidationInfo) -> float:
     return end
 
 
-_Id = Annotated[Any, AfterValidator(_named)]
+_Id = Annotated[Any, AfterValidator(_column_name)]
 _When = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=UTC))]
 _Frame = Annotated[int, Field(strict=True, ge=1)]
 _Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]

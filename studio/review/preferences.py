@@ -58,7 +58,7 @@ class Preferences(ReviewKind):
         """
         chosen: dict[str, dict[str, Better]] = {
             name: {who: _better(name, letter) for who, letter in said.items()}
-            for name, said in self.given(reviews).items()
+            for name, said in self.verdicts_of_all(reviews).items()
         }
         about = reviews.items
         videos = [str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by]

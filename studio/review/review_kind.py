@@ -331,25 +331,25 @@ class ReviewKind(ABC):
 
     def is_done(self, marks: Marks) -> bool:
         """Whether one item's marks are complete."""
-        return self.said(marks) is not None if self.says else bool(marks.keys() - {"note"})
+        return self.verdict_of(marks) is not None if self.says else bool(marks.keys() - {"note"})
 
-    def said(self, marks: Marks) -> Hashable:
+    def verdict_of(self, marks: Marks) -> Hashable:
         """What one reviewer says of an item, as far as all must say the same; None for nothing."""
         return marks.get(self.says)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether reviewers' marks of one item differ so that somebody must decide."""
-        return len({self.said(marks) for marks in by_reviewer.values()} - {None}) > 1
+        return len({self.verdict_of(marks) for marks in by_reviewer.values()} - {None}) > 1
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether an item stands on a consensus page."""
         return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
 
-    def given(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
+    def verdicts_of_all(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
         """Return id -> reviewer -> what that one says; InputError where nobody says anything."""
         about, given = reviews.items, dict[str, dict[str, Any]]()
         for name, by_reviewer in reviews.marks().items():
-            said = {who: one for who, marks in by_reviewer.items() if (one := self.said(marks)) is not None}
+            said = {who: one for who, marks in by_reviewer.items() if (one := self.verdict_of(marks)) is not None}
             if said and (not self.known_by or self.known_by in about.get(name, {})):
                 given[name] = said
         if not given:
@@ -363,7 +363,7 @@ class ReviewKind(ABC):
         settled, still_open = dict[str, Any](), list[str]()
         for name, said in given.items():
             [(one, most)] = Counter(said.values()).most_common(1)
-            decided = self.said(reviews.decisions.get(name, {}))
+            decided = self.verdict_of(reviews.decisions.get(name, {}))
             if decided is not None or (2 * most > len(said) if majority else most == len(said)):
                 settled[name] = one if decided is None else decided
             else:

@@ -158,7 +158,7 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     held = {facet.name for facet in spec.facets if facet.in_rows}
     labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     answer = {**parts.shown_answer(spec, row), "others": []}
-    return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
+    return [parts.question_part(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:

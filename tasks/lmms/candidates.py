@@ -44,7 +44,7 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     if not callable(getattr(model, "generate", None)):
         raise ReelbenchError(no_beams)
     search = _Search(model.generate, k)  # type: ignore[union-attr] - checked above
-    with replaced(model, "generate", search):
+    with replacing_attribute(model, "generate", search):
         [answer] = ask(adapter, [request])
     sequences = search.outcome(text_of(answer), no_beams)
     if isinstance(sequences, str):
@@ -141,7 +141,7 @@ def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's Generat
 
 
 @contextmanager
-def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
+def replacing_attribute(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
     """Have `stand_in` for an object's attribute, and what was there before afterwards."""
     own = vars(owner).get(name)
     setattr(owner, name, stand_in)

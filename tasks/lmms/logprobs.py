@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replaced, text_of, tokenizer_of
+from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replacing_attribute, text_of, tokenizer_of
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -41,7 +41,7 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
     kind = call_of(adapter)
     if kind is _GenerateCall:
         call: _Call = _GenerateCall(adapter, sentences)
-        with replaced(adapter.model, "generate", call):
+        with replacing_attribute(adapter.model, "generate", call):
             [given] = ask(adapter, [request])
     else:
         twin = copy.copy(adapter)  # another question may be under way

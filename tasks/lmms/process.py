@@ -168,7 +168,7 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
     raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
 
 
-def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
+def way_variables(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
     """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
     chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
     stated = {name: str(way) for name, way in chosen.items() if way is not None}
@@ -193,7 +193,7 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
     given = adapters.values_in(model_args) | {"batch_size": option_value(arguments, "--batch_size") or "1"}
     model = option_value(arguments, "--model")
     adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
-    added, notes = adapters.matched(model, given, sampling)
+    added, notes = adapters.added_arguments(model, given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -261,7 +261,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     if pairs:
         arguments = _with_more(arguments, "--gen_kwargs", pairs)
     if (seed := preset.get("seed")) is not None:
-        arguments = replaced(arguments, "--seed", str(seed))
+        arguments = set_option(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
     if "max_pixels=" in model_args:
         preset = preset.overridden_by(pixels=model_args)
@@ -286,13 +286,15 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     specs = named_by_path(arguments)
     asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
     if asked != _tasks(arguments):
-        arguments = replaced(arguments, "--tasks", ",".join(asked))
+        arguments = set_option(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
     if not specs:
         return by_name(arguments), {}
     names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
     known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
-    return by_name(replaced(arguments, "--tasks", ",".join(names))), {settings.BENCHMARKS.name: os.pathsep.join(known)}
+    return by_name(set_option(arguments, "--tasks", ",".join(names))), {
+        settings.BENCHMARKS.name: os.pathsep.join(known)
+    }
 
 
 def by_name(arguments: list[str]) -> list[str]:
@@ -300,7 +302,7 @@ def by_name(arguments: list[str]) -> list[str]:
     named = option_value(arguments, "--tasks") or ""
     while os.path.isdir(named) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
         named = f"{named},{_tasks(arguments)[0]}"
-        arguments = replaced(arguments, "--tasks", named)
+        arguments = set_option(arguments, "--tasks", named)
     return arguments
 
 
@@ -381,7 +383,7 @@ def lmms_eval(
     with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
         status = running.wait()
     if status != 0:
-        raise failed(status)
+        raise run_error(status)
 
 
 def start(
@@ -403,7 +405,7 @@ def start(
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 
-def failed(status: int) -> ReelbenchError:
+def run_error(status: int) -> ReelbenchError:
     """Return the error of a run that ended with a status other than 0."""
     return ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
@@ -424,7 +426,7 @@ def _tagged(tag: str) -> set[str]:
     return {task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags}
 
 
-def replaced(arguments: list[str], option: str, value: str) -> list[str]:
+def set_option(arguments: list[str], option: str, value: str) -> list[str]:
     """Return the arguments with an option's value replaced, or the option added."""
     for number, argument in enumerate(arguments):
         if argument == option and number + 1 < len(arguments):
@@ -437,7 +439,7 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
 def _with_more(arguments: list[str], option: str, pairs: Sequence[str]) -> list[str]:
     """Return the arguments with more values, `name=value`, in an option's list."""
     given = option_value(arguments, option)
-    return replaced(arguments, option, ",".join([given, *pairs] if given else pairs))
+    return set_option(arguments, option, ",".join([given, *pairs] if given else pairs))
 
 
 def option_value(arguments: Sequence[str], option: str) -> str | None:

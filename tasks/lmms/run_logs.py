@@ -39,12 +39,14 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 class LoggedTask:
     """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file.
 
-    `own` is a run that this process itself has just had made, so that its scores are no stranger's.
+    `document` is what the results file holds; `own` is a run that this process itself has just had made, so that its
+    scores are no stranger's.
     """
 
     task: str
     results: Path
     samples: Path
+    document: Mapping[str, Any] = field(repr=False)
     own: bool = False
 
 
@@ -54,11 +56,11 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
         raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
     newest: dict[tuple[Path, str], LoggedTask] = {}
     for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
-        stamp = path.name.removesuffix("_results.json")
-        for task in read_json(path).get("results", {}):
+        stamp, document = path.name.removesuffix("_results.json"), read_json(path)
+        for task in document.get("results", {}):
             if discovery.find_task(task, twins=True):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
-                newest[path.parent, task] = LoggedTask(task, path, samples)
+                newest[path.parent, task] = LoggedTask(task, path, samples, document)
     if not newest:
         if any(run.rglob(RESULT_FILE)):
             raise InputError(
@@ -205,9 +207,9 @@ def logged_reply(line: Mapping[str, Any]) -> str | None:
     return reply if isinstance(reply, str) else None
 
 
-def data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
+def data_name(logged: LoggedTask) -> DataName:
     """Return the name of a run's rows, as its results file has it."""
-    named = document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
+    named = logged.document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
     try:
         return DataName.parse(str(named))
     except InputError as error:

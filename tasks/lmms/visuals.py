@@ -200,7 +200,7 @@ class Frames:
 
     def _form(self, wanted: FrameSampling) -> FrameSampling:
         """Return a sampling in the form that the adapter takes; several videos are pictures."""
-        shown = adapters.delivered(adapters.running, wanted, self.library.spec.row_kind)
+        shown = adapters.adapt(adapters.running, wanted, self.library.spec.row_kind)
         return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
 
     def _known(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:

@@ -108,11 +108,11 @@ class Worker(AbstractContextManager["Worker"]):
             self._runs.flush()
             answer = self._runs.readline()
         if not answer:
-            raise process.failed(self._end())
+            raise process.run_error(self._end())
         reply = json.loads(answer)
         self.loads = self._before + reply["loads"]
         if reply["status"]:
-            raise process.failed(reply["status"])
+            raise process.run_error(reply["status"])
 
     def _end(self) -> int:
         """Close the socket, wait for the process, and return its exit status."""

@@ -17,7 +17,7 @@ def card(metadata=None, **sections):
 
 
 def merged(existing, made=None):
-    return merge.merged(made or card(), existing)
+    return merge.merge_card(made or card(), existing)
 
 
 def front(text):

@@ -28,8 +28,8 @@ def compared(*rows, pairs=()):
         told |= {pair: PairedDifference(10.0, 0.2, (-1.0, 21.0)) for pair in other}
         ranges = {
             key: (
-                1 + sum(pair.told and key == b for (_, b), pair in told.items()),
-                len(keys) - sum(pair.told and key == a for (a, _), pair in told.items()),
+                1 + sum(pair.direction and key == b for (_, b), pair in told.items()),
+                len(keys) - sum(pair.direction and key == a for (a, _), pair in told.items()),
             )
             for key in keys
         }

@@ -7,7 +7,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.studio.diagnosis import report
-from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, judged, write_records
+from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, judged_steps, write_records
 from reelbench.studio.evidence.findings import NodeVerdict
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
@@ -120,14 +120,14 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     path = tmp_path / "isolation.jsonl"
     path.write_text(path.read_text().replace('"q3"', '"q9"'))
-    for read in (judged, report.figures):
+    for read in (judged_steps, report.figures):
         with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
             read(folder)
     path.write_text(path.read_text().replace('"q9"', '"q3"'))
     graphs = tmp_path / "graphs.jsonl"
     graphs.write_text(graphs.read_text().replace('"id": "q3"', '"id": "q9"'))
     with pytest.raises(InputError, match=r"graphs.jsonl: lacks 'q3', whose nodes were tagged"):
-        judged(folder)
+        judged_steps(folder)
 
 
 def test_a_round_of_no_number_that_a_file_has_is_told_by_its_line(tmp_path):

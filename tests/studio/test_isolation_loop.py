@@ -411,12 +411,12 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_
 
 
 def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
-    with Folder(tmp_path).held(print) as lock:
+    with Folder(tmp_path).locked(print) as lock:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
     told, entered = threading.Event(), threading.Event()
 
     def enter():
-        with Folder(tmp_path).held(lambda _line: told.set()):
+        with Folder(tmp_path).locked(lambda _line: told.set()):
             entered.set()
 
     waiting = threading.Thread(target=enter)

@@ -13,7 +13,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.records import Sample
-from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks import prediction_template
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
@@ -55,7 +55,7 @@ def put(path, rows):
 
 
 def scored(name, path, references=None, *, split="mini", columns=None, tags=None):
-    inputs = Inputs(path, references, TagsFile.read(tags) if tags else None, split)
+    inputs = Inputs(path, references, read_tags(tags) if tags else None, split)
     return score_files(name, inputs, Options(overlap=False), columns=columns)
 
 

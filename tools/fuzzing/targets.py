@@ -93,14 +93,14 @@ def _write_table(path: Path, rows: list[dict[str, Any]], draw: Random, *, whole:
 
 def check_scores(folder: Path) -> None:
     """Score it: never anything but a result or one line, no file without a result, and what is scored can be added."""
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.submissions import Inputs
 
     said = _noted(folder)
     tags, out = folder / "tags.jsonl", folder / "out"
 
     def inputs() -> Inputs:
-        labels = TagsFile.read(tags) if tags.is_file() else None
+        labels = read_tags(tags) if tags.is_file() else None
         return Inputs(folder / said["predictions"], folder / said["references"], labels, split="mini")
 
     scored(said["name"], inputs, out)
@@ -211,13 +211,13 @@ def check_card(folder: Path) -> None:
     from reelbench.hub_cards import merge
 
     path = folder / "README.md"
-    existing = hold(lambda: merge.decoded(path.read_bytes(), str(path)))
+    existing = hold(lambda: merge.decode(path.read_bytes(), str(path)))
     if existing is None:
         return
     ours = seeds.rendered("rextime")
-    made = hold(lambda: merge.merged(ours, existing))
+    made = hold(lambda: merge.merge_card(ours, existing))
     if made is not None:
-        again = hold(lambda: merge.merged(ours, made.text))
+        again = hold(lambda: merge.merge_card(ours, made.text))
         require(again is not None and again.text == made.text, "a second merge changes the card again")
     hold(lambda: merge.own_config(existing))
 
