@@ -30,8 +30,8 @@ from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
-from reelbench.llm.sqlite_store import EDITED
-from reelbench.llm.store import Claimed, StoredReply, open_store
+from reelbench.llm.sqlite_store import EDITED, SqliteStore
+from reelbench.llm.store import Claimed, SqlStore, StoredReply, is_address
 from reelbench.registry.errors import ReelbenchError, number_of
 
 _T = TypeVar("_T")
@@ -286,6 +286,18 @@ class ReplyCache:
             while True:
                 await self.aside(self.store.renew)
                 await asyncio.sleep(self.store.lease / 6)
+
+
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
+    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
+
+    InputError where it can't be used at all, ReelbenchError where it can't be used now.
+    """
+    if is_address(place):
+        from reelbench.llm.postgres_store import PostgresStore
+
+        return PostgresStore(str(place))
+    return SqliteStore(Path(place), on_note)
 
 
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:

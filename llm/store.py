@@ -7,7 +7,7 @@ A store knows rows, leases and transactions; what they mean, and what the user i
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
@@ -29,7 +29,7 @@ Claimed = Literal["mine", "stored", "theirs", "batched"]
 Step = tuple[Any, ...]
 """A command, and its values: `?` stands for a value and `@` before the name of a table."""
 
-_ASKED = "WITH asked(key) AS (@keys)"
+_ASKED = "WITH asked(key) AS (VALUES @keys)"
 
 
 class Ran(NamedTuple):
@@ -387,20 +387,6 @@ class SqlStore(ABC):
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
 
 
-def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
-    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
-
-    InputError where it can't be used at all, ReelbenchError where it can't be used now.
-    """
-    if is_address(place):
-        from reelbench.llm.postgres_store import PostgresStore
-
-        return PostgresStore(str(place))
-    from reelbench.llm.sqlite_store import SqliteStore
-
-    return SqliteStore(Path(place), on_note)
-
-
 def is_address(place: Path | str) -> bool:
     """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
     if str(place).startswith(("postgresql://", "postgres://")):
@@ -445,6 +431,8 @@ def tables(dialect: str) -> str:
 
 def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
     """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
-    parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
-    rows = (f"VALUES {', '.join(['(?)'] * len(part))}" for part in parts)
-    return [(command.replace("@keys", table), *part, *values) for part, table in zip(parts, rows, strict=True)]
+    steps: list[Step] = []
+    for begin in range(0, len(keys), AT_ONCE):
+        part = keys[begin : begin + AT_ONCE]
+        steps.append((command.replace("@keys", ", ".join(["(?)"] * len(part))), *part, *values))
+    return steps

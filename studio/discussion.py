@@ -160,10 +160,11 @@ class Discussion:
             raise InputError(f"--from: {video.name} has no context, which a discussion goes on from")
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
-        heard = [word for word in video.words if word.role in role.sees]
-        for word in heard:
+        for word in video.words[len(talk.texts) :]:  # made once, and not by each who hears it
             written = [question.model_dump() for question in word.questions]
-            material.append((word.role, material_text(written) if written else word.text))
+            talk.texts.append(material_text(written) if written else word.text)
+        heard = zip(video.words, talk.texts, strict=True)
+        material += [(word.role, text) for word, text in heard if word.role in role.sees]
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
         said = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
@@ -256,6 +257,7 @@ class Talk:
     first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
     last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
     data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
+    texts: list[str] = field(default_factory=list[str])  # of what was said, word by word
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:

@@ -101,7 +101,8 @@ def prune(
 def _open_store(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
     """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.store import is_address, open_store
+    from reelbench.llm.cache import open_store
+    from reelbench.llm.store import is_address
 
     if place and not new and not is_address(place) and not Path(place).is_file():
         raise InputError(f"{place}: no such file")

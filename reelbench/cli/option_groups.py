@@ -95,8 +95,8 @@ def task_names() -> list[str]:
 def model_names() -> list[str]:
     """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
     from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import open_store
     from reelbench.llm.model_names import PROVIDERS
-    from reelbench.llm.store import open_store
 
     place, seen = cache_place(), list[str]()
     if isinstance(place, Path) and place.is_file():

@@ -324,6 +324,18 @@ def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands
     assert "are read again" in added.why
 
 
+def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_todays(older, reelbench, tmp_path):
+    added = older(lambda _: "The answer is (A).", lambda _: {"answer": None, "span": None})
+    path = added.place / "check.json"
+    filed = json.loads(path.read_text(encoding="utf-8"))
+    assert filed["stated"] == ["answers"]
+    path.write_text(json.dumps({**filed, "stated": []}), encoding="utf-8")  # by its own rules nothing was edited
+    done = reelbench("leaderboard", "check", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    path.write_text(json.dumps({**filed, "stated": ["labels"]}), encoding="utf-8")
+    assert "stated is ('labels',)" in reelbench("leaderboard", "check", tmp_path / "store").stderr
+
+
 def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):
     older(
         lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",

@@ -15,10 +15,10 @@ import pytest
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
-from reelbench.llm.cache import stored_now
+from reelbench.llm.cache import open_store, stored_now
 from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
-from reelbench.llm.store import AwayError, Copied, Limit, copy, open_store
+from reelbench.llm.store import AwayError, Copied, Limit, copy
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
